@@ -1,0 +1,28 @@
+# Everything happens in .venv, made from requirements.lock. `make demo` and `make test` are all there is to know.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test check lock clean
+
+.venv/.installed: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+demo: .venv/.installed
+	$(BIN)/fdmvgcl embed digits -o demo
+	
+check: .venv/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: check
+	$(BIN)/pytest
+
+lock: .venv/.installed
+	$(BIN)/pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock
+
+clean:
+	rm -rf .venv demo
