@@ -1,0 +1,173 @@
+"""Normalised adjacency operators Ā, built from edges and differentiable in their weights."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+Normalisation = Literal["sym", "rw"]
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """A normalised adjacency Ā in compressed sparse rows; the diffusion's Laplacian is ``L = I - Ā``.
+
+    A node that nothing reaches has ``Ā_ii = 1``, hence ``L_ii = 0``: it keeps its features.
+
+    Args:
+        rows: row pointer, shape (N + 1,), int64.
+        columns: column of each entry, shape (nnz,), int64.
+        values: entries, shape (nnz,). They may require gradients.
+        similarity: None for a symmetric operator. For the random walk on an undirected graph, the vector d (shape
+            (N,)) with ``Ā = diag(1/d) S diag(d)`` and S symmetric; ``values`` then holds S.
+        directed: whether ``values`` is neither symmetric nor similar to a symmetric matrix.
+        normalisation: ``"sym"`` or ``"rw"``, as asked for.
+        self_loops: weight of the self-loop that was added to every node.
+    """
+
+    rows: Tensor
+    columns: Tensor
+    values: Tensor
+    similarity: Tensor | None
+    directed: bool
+    normalisation: Normalisation
+    self_loops: float
+
+    @classmethod
+    def from_edges(
+        cls,
+        edge_index: Tensor,
+        weight: Tensor | None,
+        num_nodes: int,
+        *,
+        normalisation: Normalisation = "sym",
+        self_loops: float = 0.0,
+        directed: bool = False,
+    ) -> "Operator":
+        """Normalise the adjacency given by ``edge_index`` (2, E) and ``weight`` (E,), None for ones.
+
+        With ``directed=False`` the edges must be listed in both directions. With ``directed=True`` an edge (i, j) carries
+        features from i to j: a node averages over the nodes that point to it.
+
+        - ``sym``: ``D^(-1/2) A D^(-1/2)`` (directed: in-degrees on the left, out-degrees on the right);
+        - ``rw``: ``D^(-1) A``, rows that sum to one.
+        """
+        if normalisation not in ("sym", "rw"):
+            raise ValueError(f"normalisation must be 'sym' or 'rw', got {normalisation!r}")
+        if num_nodes < 1:
+            raise ValueError(
+                f"num_nodes must be at least 1 (an empty graph has no operator), got {num_nodes}"
+            )
+        if weight is None:
+            weight = torch.ones(edge_index.shape[1], dtype=torch.float64, device=edge_index.device)
+        _check_edges(edge_index, weight, num_nodes, self_loops)
+        source, target, weight = _with_self_loops(edge_index, weight, num_nodes, self_loops)
+        reached = torch.zeros(num_nodes, dtype=weight.dtype, device=weight.device).index_add(
+            0, target, weight
+        )
+        left = reached
+        similarity = None
+        if directed:
+            sent = torch.zeros_like(reached).index_add(0, source, weight)
+            values = weight * _power(left, -1.0)[target]
+            if normalisation == "sym":
+                values = weight * _power(left, -0.5)[target] * _power(sent, -0.5)[source]
+        else:
+            values = weight * _power(left, -0.5)[target] * _power(left, -0.5)[source]
+            if normalisation == "rw":
+                similarity = _power(left, 0.5)
+        lonely = (reached == 0).nonzero().flatten()
+        rows, columns, values = _compress(
+            torch.cat([target, lonely]),
+            torch.cat([source, lonely]),
+            torch.cat([values, values.new_ones(lonely.numel())]),
+            num_nodes,
+        )
+        return cls(rows, columns, values, similarity, directed, normalisation, float(self_loops))
+
+    @property
+    def num_nodes(self) -> int:
+        return self.rows.numel() - 1
+
+    @property
+    def nnz(self) -> int:
+        return self.columns.numel()
+
+    @property
+    def entry_rows(self) -> Tensor:
+        """Row of each entry, shape (nnz,)."""
+        counts = self.rows[1:] - self.rows[:-1]
+        return torch.repeat_interleave(torch.arange(self.num_nodes, device=self.rows.device), counts)
+
+    def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> "Operator":
+        """The same operator with its entries in another dtype or on another device."""
+        return replace(
+            self,
+            rows=self.rows.to(device),
+            columns=self.columns.to(device),
+            values=self.values.to(device, dtype),
+            similarity=None if self.similarity is None else self.similarity.to(device, dtype),
+        )
+
+    def transposed(self) -> "Operator":
+        """Āᵀ of a directed operator (the others are symmetric, or similar to it by ``similarity``)."""
+        rows, columns, values = _compress(self.columns, self.entry_rows, self.values, self.num_nodes)
+        return replace(self, rows=rows, columns=columns, values=values)
+
+    def matmul(self, x: Tensor) -> Tensor:
+        """``Ā x`` for x of shape (N, d), by autograd in x and in the entries."""
+        rows, columns = self.entry_rows, self.columns
+        inner = x if self.similarity is None else x * self.similarity[:, None]
+        out = torch.zeros_like(inner).index_add(0, rows, inner[columns] * self.values[:, None])
+        return out if self.similarity is None else out / self.similarity[:, None]
+
+    def dense(self) -> Tensor:
+        """Ā as an (N, N) matrix; for tests and small graphs."""
+        return self.matmul(torch.eye(self.num_nodes, dtype=self.values.dtype, device=self.values.device))
+
+
+def _check_edges(edge_index: Tensor, weight: Tensor, num_nodes: int, self_loops: float) -> None:
+    if edge_index.dim() != 2 or edge_index.shape[0] != 2:
+        raise ValueError(f"edge_index must have shape (2, E), got {tuple(edge_index.shape)}")
+    if weight.shape != edge_index.shape[1:]:
+        raise ValueError(
+            f"weight must have shape ({edge_index.shape[1]},) to match edge_index, got {tuple(weight.shape)}"
+        )
+    if edge_index.numel() and not 0 <= int(edge_index.min()) <= int(edge_index.max()) < num_nodes:
+        raise ValueError(
+            f"edge_index must hold node numbers from 0 to {num_nodes - 1}, "
+            f"got {int(edge_index.min())} to {int(edge_index.max())}"
+        )
+    bad = ~(weight.isfinite() & (weight >= 0))
+    if bool(bad.any()):
+        raise ValueError(f"weight must be finite and not negative, got {weight[bad][0].item()}")
+    if not 0 <= self_loops < float("inf"):
+        raise ValueError(f"self_loops must be a finite weight of at least 0, got {self_loops}")
+
+
+def _with_self_loops(
+    edge_index: Tensor, weight: Tensor, num_nodes: int, self_loops: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    source, target = edge_index
+    if not self_loops:
+        return source, target, weight
+    loops = torch.arange(num_nodes, device=weight.device)
+    return (
+        torch.cat([source, loops]),
+        torch.cat([target, loops]),
+        torch.cat([weight, weight.new_full((num_nodes,), self_loops)]),
+    )
+
+
+def _power(degree: Tensor, exponent: float) -> Tensor:
+    """``degree^exponent``, 1 (with zero gradient) where the degree is 0."""
+    return torch.where(degree > 0, degree, torch.ones_like(degree)) ** exponent
+
+
+def _compress(row: Tensor, column: Tensor, value: Tensor, num_nodes: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Coordinates to compressed sparse rows, columns ascending within a row."""
+    order = torch.argsort(row * num_nodes + column, stable=True)
+    counts = torch.bincount(row, minlength=num_nodes)
+    rows = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+    return rows, column[order], value[order]
