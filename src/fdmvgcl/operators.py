@@ -47,8 +47,8 @@ class Operator:
     ) -> "Operator":
         """Normalise the adjacency given by ``edge_index`` (2, E) and ``weight`` (E,), None for ones.
 
-        With ``directed=False`` the edges must be listed in both directions. With ``directed=True`` an edge (i, j) carries
-        features from i to j: a node averages over the nodes that point to it.
+        With ``directed=False`` the edges must be listed in both directions. With ``directed=True`` an edge (i, j)
+        carries features from i to j: a node averages over the nodes that point to it.
 
         - ``sym``: ``D^(-1/2) A D^(-1/2)`` (directed: in-degrees on the left, out-degrees on the right);
         - ``rw``: ``D^(-1) A``, rows that sum to one.
@@ -56,16 +56,12 @@ class Operator:
         if normalisation not in ("sym", "rw"):
             raise ValueError(f"normalisation must be 'sym' or 'rw', got {normalisation!r}")
         if num_nodes < 1:
-            raise ValueError(
-                f"num_nodes must be at least 1 (an empty graph has no operator), got {num_nodes}"
-            )
+            raise ValueError(f"num_nodes must be at least 1 (an empty graph has no operator), got {num_nodes}")
         if weight is None:
             weight = torch.ones(edge_index.shape[1], dtype=torch.float64, device=edge_index.device)
         _check_edges(edge_index, weight, num_nodes, self_loops)
         source, target, weight = _with_self_loops(edge_index, weight, num_nodes, self_loops)
-        reached = torch.zeros(num_nodes, dtype=weight.dtype, device=weight.device).index_add(
-            0, target, weight
-        )
+        reached = torch.zeros(num_nodes, dtype=weight.dtype, device=weight.device).index_add(0, target, weight)
         left = reached
         similarity = None
         if directed:
