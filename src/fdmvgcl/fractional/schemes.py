@@ -11,30 +11,13 @@ what it remembers, whether g = 0, and the order of convergence that it declares 
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 import torch
 from scipy.special import gamma, zeta
 from torch import Tensor
 
-
-class Weights(NamedTuple):
-    """Weights of a scheme for given order, step and number of steps N; the trailing shape is that of the order α.
-
-    ``past[k - 1]`` multiplies ``m_{n-k}`` and ``now`` is the gain g. ``first[n - 1]``, if any, replaces ``past[n - 1]``
-    as the weight of ``m_0`` at step n.
-    """
-
-    past: Tensor
-    now: Tensor
-    first: Tensor | None = None
-
-    def row(self, n: int) -> Tensor:
-        """``w_{n,0}, …, w_{n,n-1}``, shape (n, …)."""
-        reversed_past = self.past[:n].flip(0)
-        if self.first is None:
-            return reversed_past
-        return torch.cat([self.first[n - 1 : n], reversed_past[1:]])
+from fdmvgcl.fractional.history import History, Weights
 
 
 @dataclass(frozen=True)
@@ -77,7 +60,7 @@ def march(
     steps: int,
     *,
     solve: Solve | None = None,
-    window: int | None = None,
+    history: History | None = None,
 ) -> Iterator[Tensor]:
     """Yield y_1, …, y_steps.
 
@@ -87,54 +70,23 @@ def march(
         alpha: orders, broadcastable to the state's shape.
         step: step h, a scalar tensor or broadcastable to ``alpha``.
         solve: solves the equation of an implicit step.
-        window: keep only so many latest memory values (short memory).
+        history: where the memory goes, one with a window for short memory; unbounded by default.
     """
-    weights = scheme.weights(alpha, step, steps)
-    predictor_weights = scheme.predictor.weights(alpha, step, steps) if scheme.predictor else None
-    memory: list[Tensor] = [rhs(0, y0) if scheme.remembers == "rhs" else torch.zeros_like(y0)]
-
-    def recall(w: Weights, n: int) -> Tensor:
-        kept = len(memory)
-        return y0 + _combine(w.row(n)[n - kept :], memory)
-
+    # Weights come in α's dtype, best float64: the trapezoid's are second differences, of which float32 leaves nothing.
+    weights = scheme.weights(alpha, step, steps).to(y0.dtype)
+    predictor = scheme.predictor.weights(alpha, step, steps).to(y0.dtype) if scheme.predictor else None
+    history = history or History()
+    history.append(rhs(0, y0) if scheme.remembers == "rhs" else torch.zeros_like(y0))
     for n in range(1, steps + 1):
-        y = recall(weights, n)
+        y = y0 + history.recall(weights, n)
         if scheme.implicit:
             assert solve is not None
             y = solve(n, y, weights.now)
-        elif predictor_weights is not None:
-            y = y + weights.now * rhs(n, recall(predictor_weights, n))
+        elif predictor is not None:
+            y = y + weights.now * rhs(n, y0 + history.recall(predictor, n))
         yield y
         if n < steps:
-            memory.append(rhs(n, y) if scheme.remembers == "rhs" else y - y0)
-            if window is not None and len(memory) > window:
-                memory.pop(0)
-
-
-class _Combine(torch.autograd.Function):
-    """``Σ_j w_j m_j`` that keeps references to the memory, so that N steps hold N states and not N²/2."""
-
-    @staticmethod
-    def forward(ctx: Any, weights: Tensor, *memory: Tensor) -> Tensor:
-        ctx.save_for_backward(weights, *memory)
-        total = weights[0] * memory[0]
-        for w, m in zip(weights[1:], memory[1:], strict=True):
-            total.addcmul_(w, m)
-        return total
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        (grad,) = grads
-        weights, *memory = ctx.saved_tensors
-        grad_weights = None
-        if ctx.needs_input_grad[0]:
-            grad_weights = torch.stack([(grad * m).sum_to_size(weights.shape[1:]) for m in memory])
-        needed = ctx.needs_input_grad[1:]
-        return grad_weights, *(w * grad if need else None for w, need in zip(weights, needed, strict=True))
-
-
-def _combine(weights: Tensor, memory: list[Tensor]) -> Tensor:
-    return _Combine.apply(weights, *memory)  # type: ignore[no-untyped-call]
+            history.append(rhs(n, y) if scheme.remembers == "rhs" else y - y0)
 
 
 def _counts(alpha: Tensor, start: int, stop: int) -> Tensor:

@@ -1,0 +1,33 @@
+"""Checks of arguments, made once at the edge: each names the argument, the rule and the value."""
+
+import math
+
+from torch import Tensor
+
+
+def check_all(name: str, rule: str, value: Tensor, allowed: Tensor) -> None:
+    """Raise unless every entry of ``value`` is ``allowed``; the message shows the first that is not."""
+    if not bool(allowed.all()):
+        raise ValueError(f"{name} must {rule}, got {value.detach()[~allowed].flatten()[0].item():g}")
+
+
+def check_alpha(alpha: Tensor) -> None:
+    check_all("alpha", "lie in (0, 1]", alpha, (alpha > 0) & (alpha <= 1))
+
+
+def check_time(time: Tensor) -> None:
+    check_all("time", "be finite and greater than 0", time, (time > 0) & time.isfinite())
+
+
+def check_finite(name: str, value: Tensor) -> None:
+    check_all(name, "be finite", value, value.isfinite())
+
+
+def count_steps(time: float, step: float) -> int:
+    """How many steps make up the time; the step must fit it."""
+    if not 0 < step < math.inf:
+        raise ValueError(f"step must be finite and greater than 0, got {step}")
+    steps = round(time / step)
+    if steps < 1 or abs(steps * step - time) > 1e-6 * time:
+        raise ValueError(f"step must divide the time {time:g} into whole steps, got {step:g}")
+    return steps
