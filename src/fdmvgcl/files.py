@@ -1,0 +1,146 @@
+"""Files that are whole or not there, and ``.npz`` archives that are read without trusting them."""
+
+import contextlib
+import io
+import lzma
+import os
+import secrets
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fdmvgcl.errors import InputError
+
+StrPath = str | os.PathLike[str]
+
+# Sorted indices and constant values pack well, but an honest archive stays far below these.
+_MAX_RATIO = 500
+_ALWAYS_ALLOWED = 64 << 20
+_BROKEN_ARCHIVE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    OverflowError,
+    MemoryError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+)
+
+
+@contextlib.contextmanager
+def atomic_write(path: StrPath) -> Iterator[IO[bytes]]:
+    """A binary handle whose contents become ``path`` when the block ends well, and vanish when it does not.
+
+    The bytes go to a hidden name in the same folder, reach the disk, and are renamed: a killed process leaves the old
+    file or the new one, never a part of it.
+    """
+    target = Path(path)
+    aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(aside, "xb") as handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(aside, target)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename itself durable, where the system lets a folder be opened."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def file_size(path: StrPath) -> int:
+    """Bytes of a user's file, or an :class:`InputError` that says why it cannot be read."""
+    try:
+        with open(path, "rb") as handle:
+            size = os.fstat(handle.fileno()).st_size
+    except FileNotFoundError:
+        raise InputError(path, "no such file") from None
+    except IsADirectoryError:
+        raise InputError(path, "is a directory; expected a file") from None
+    except (OSError, ValueError) as error:
+        raise InputError(path, f"cannot be read ({getattr(error, 'strerror', None) or error})") from None
+    if not size:
+        raise InputError(path, "is empty")
+    return size
+
+
+def read_bytes(path: StrPath) -> bytes:
+    """The whole of a user's file."""
+    file_size(path)
+    return Path(path).read_bytes()
+
+
+def write_npz(path: StrPath, arrays: dict[str, NDArray]) -> None:
+    """Write arrays as an uncompressed ``.npz``, atomically; the same arrays give the same bytes.
+
+    NumPy dates every member 1980-01-01, so no clock gets in; object arrays, which need pickle, are refused.
+    """
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise ValueError(f"{name} must not hold Python objects, got dtype {array.dtype}")
+    with atomic_write(path) as handle:
+        np.savez(handle, **arrays)  # type: ignore[arg-type]
+
+
+def read_npz(path: StrPath) -> dict[str, NDArray]:
+    """All arrays of an ``.npz``, by name, or one :class:`InputError`. Nothing is unpickled.
+
+    Declared sizes are checked before anything is unpacked, so that a small hostile file cannot fill the memory.
+    """
+    data = read_bytes(path)
+    size = len(data)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            unpacked = sum(member.file_size for member in members)
+            if unpacked > max(_ALWAYS_ALLOWED, _MAX_RATIO * size):
+                raise InputError(path, f"unpacks from {size} to {unpacked} bytes, which no graph does; refused")
+            return {member.filename.removesuffix(".npy"): _read_member(archive, member, path) for member in members}
+    except InputError:
+        raise
+    except _BROKEN_ARCHIVE as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(path, f"is not a valid .npz file ({reason})") from None
+
+
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: StrPath) -> NDArray:
+    """One array, once its header agrees with the size of its member."""
+    with archive.open(member) as handle:
+        version = np.lib.format.read_magic(handle)
+        if version == (1, 0):
+            shape, fortran, dtype = np.lib.format.read_array_header_1_0(handle)
+        elif version == (2, 0):
+            shape, fortran, dtype = np.lib.format.read_array_header_2_0(handle)
+        else:
+            raise InputError(path, f"array {member.filename!r} has .npy version {version}; expected 1.0 or 2.0")
+        if dtype.hasobject:
+            raise InputError(path, f"array {member.filename!r} needs pickle, which is never loaded")
+        count = 1
+        for length in shape:
+            count *= length
+        data = handle.read()
+        if min(shape, default=0) < 0 or dtype.itemsize == 0 or count * dtype.itemsize != len(data):
+            raise InputError(path, f"array {member.filename!r} declares shape {shape} but holds {len(data)} bytes")
+        return np.ndarray(shape, dtype, data, order="F" if fortran else "C")

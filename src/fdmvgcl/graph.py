@@ -1,0 +1,430 @@
+"""Graph: the library's one graph type. Ids, edges, weights and features, in an order that is the graph's own."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy import sparse
+
+from fdmvgcl.errors import RowError, shown
+from fdmvgcl.graph_arrays import (
+    Counts,
+    Features,
+    as_features,
+    assemble_adjacency,
+    canonical_csr,
+    check_weights,
+    take_rows,
+)
+from fdmvgcl.node_ids import encode_ids, id_order
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import torch
+
+    from fdmvgcl.operators import Normalisation, Operator
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How the input was understood, for the command to echo.
+
+    Args:
+        format: ``"comma-separated"``, ``"Parquet"``, …
+        source, target: names of the id columns (``"1"`` and ``"2"`` where there is no header); None without columns.
+        header: whether the first line was a header; None where the format has no lines.
+        weight: name of the weight column, None if there is none.
+        ignored: names of the columns that were not used.
+        remarks: further sentences.
+    """
+
+    format: str
+    source: str | None = None
+    target: str | None = None
+    header: bool | None = None
+    weight: str | None = None
+    ignored: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def ids_from(self) -> str | None:
+        """``ids from column `source`/`target```, or ``ids from columns 1 and 2``; None without columns."""
+        if self.source is None or self.target is None:
+            return None
+        if self.header is False:
+            return f"ids from columns {self.source} and {self.target}"
+        return f"ids from column `{self.source}`/`{self.target}`"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        header = {True: ", with a header", False: ", without a header", None: ""}[self.header]
+        weight = (f"weights from `{self.weight}`",) if self.weight is not None else ()
+        named = ", ".join(f"`{name}`" for name in self.ignored[:5])
+        more = f" and {len(self.ignored) - 5} more" if len(self.ignored) > 5 else ""
+        ignored = (f"columns not used: {named}{more}",) if self.ignored else ()
+        return (f"read as {self.format}{header}", *weight, *ignored, *self.remarks)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """A graph with named nodes. Treat its arrays as read-only.
+
+    - Ids are strings exactly as written. Nodes are ordered as numbers if all ids are canonical integers (``0``, ``17``,
+      ``-3``; not ``007``, ``+1`` or ``-0``), else by code point: however it is listed, a graph has the same arrays.
+    - An edge listed more than once (if undirected, in either direction) counts once, with its largest weight.
+    - Self-loops are dropped and their nodes kept, because the operator adds its own. So are edges of weight 0.
+    - Weights are finite and not negative. Nodes without edges are kept.
+    - Directed input is made undirected, unless ``directed=True``.
+
+    Args:
+        ids: N distinct node ids, in node order.
+        adjacency: (N, N) float64; entry [i, j] is the weight of the edge from i to j. Symmetric unless ``directed``.
+        features: (N, F) float32, dense or sparse (see :func:`~fdmvgcl.graph_arrays.as_features`), or None.
+        feature_names: F names, or None.
+        directed: whether the direction of edges was kept.
+        counts: what was dropped or merged on the way in.
+        origin: how a file was understood, None for a graph that was not read from one.
+    """
+
+    ids: tuple[str, ...]
+    adjacency: sparse.csr_array
+    features: Features | None = None
+    feature_names: tuple[str, ...] | None = None
+    directed: bool = False
+    counts: Counts = field(default=Counts())
+    origin: Origin | None = None
+
+    def __post_init__(self) -> None:
+        n = len(self.ids)
+        if n == 0:
+            raise ValueError("ids must hold at least one node, got none")
+        if self.adjacency.shape != (n, n):
+            raise ValueError(f"adjacency must have shape ({n}, {n}) to match ids, got {self.adjacency.shape}")
+        if self.features is not None and self.features.shape[0] != n:
+            raise ValueError(f"features must have {n} rows to match ids, got {self.features.shape[0]}")
+        if self.feature_names is not None and len(self.feature_names) != self.num_features:
+            raise ValueError(f"feature_names must hold {self.num_features} names, got {len(self.feature_names)}")
+
+    @classmethod
+    def from_edges(
+        cls,
+        source: Any,
+        target: Any,
+        *,
+        weight: Any = None,
+        nodes: Any = None,
+        features: Any = None,
+        feature_ids: Any = None,
+        feature_names: Sequence[str] | None = None,
+        fill_missing: bool = False,
+        directed: bool = False,
+    ) -> "Graph":
+        """A graph from its edges.
+
+        Args:
+            source, target: ids of each edge's ends, shape (E,): strings or integers, as sequence, NumPy or Arrow array.
+            weight: (E,) numbers, None for ones.
+            nodes: ids that are nodes even if no edge names them.
+            features: (M, F), row r belonging to ``feature_ids[r]``.
+            feature_ids: M distinct ids, in any order; ``nodes`` if not given. Those without edges become nodes too.
+            feature_names, fill_missing: as for :meth:`with_features`.
+            directed: keep the direction of edges.
+        """
+        columns = {"source": source, "target": target, **({} if nodes is None else {"nodes": nodes})}
+        (tails, heads, *_), ids = encode_ids(columns)
+        if len(tails) != len(heads):
+            raise ValueError(f"source and target must have the same length, got {len(tails)} and {len(heads)}")
+        graph = cls._from_numbers(ids, tails, heads, weight, directed)
+        if features is None:
+            return graph
+        row_ids = nodes if feature_ids is None else feature_ids
+        if row_ids is None:
+            raise ValueError("feature_ids must name the node of each row of features, got None")
+        return graph.with_features(features, ids=row_ids, names=feature_names, fill_missing=fill_missing)
+
+    @classmethod
+    def _from_numbers(
+        cls, ids: tuple[str, ...], source: NDArray, target: NDArray, weight: Any, directed: bool
+    ) -> "Graph":
+        values = None if weight is None else check_weights(weight, len(source))
+        adjacency, counts = assemble_adjacency(source, target, values, len(ids), directed)
+        return cls(ids, adjacency, directed=directed, counts=counts)
+
+    @classmethod
+    def from_pyg(cls, data: Any, *, directed: bool = False) -> "Graph":
+        """From a PyTorch Geometric ``Data``: ``edge_index``, ``x``, and weights from a one-dimensional ``edge_weight``
+        or ``edge_attr`` (one of more dimensions is no weight and is left out). The ids are ``"0"``, ``"1"``, …
+        """
+        edge_index = getattr(data, "edge_index", None)
+        if edge_index is None:
+            raise ValueError("data must have an edge_index, got none")
+        source, target = np.asarray(edge_index.detach().cpu(), dtype=np.int64)
+        candidates = (getattr(data, name, None) for name in ("edge_weight", "edge_attr"))
+        weight = next((w for w in candidates if w is not None and w.dim() == 1), None)
+        n = int(data.num_nodes)
+        if len(source) and not 0 <= min(source.min(), target.min()) <= max(source.max(), target.max()) < n:
+            raise ValueError(f"edge_index must hold node numbers from 0 to {n - 1}, got others")
+        values = None if weight is None else np.asarray(weight.detach().cpu())
+        graph = cls._from_numbers(_numbered(n), source, target, values, directed)
+        x = getattr(data, "x", None)
+        return graph if x is None else graph.with_features(_from_tensor(x))
+
+    @classmethod
+    def from_networkx(cls, graph: "nx.Graph", *, weight: str | None = "weight", directed: bool = False) -> "Graph":
+        """From a NetworkX graph; a node's id is ``str(node)``.
+
+        The edge attribute ``weight``, where there is one, must be on every edge. Parallel edges count once. With
+        ``directed=True`` the edges of an undirected graph run both ways.
+        """
+        ids = [str(node) for node in graph.nodes]
+        _check_distinct(ids, "nodes, written as strings,")
+        edges = [(str(tail), str(head), data) for tail, head, data in graph.edges(data=True)]
+        values = None
+        if weight is not None and any(weight in data for *_, data in edges):
+            for tail, head, data in edges:
+                if weight not in data:
+                    raise ValueError(f"{weight!r} must be on every edge or on none, got none on {tail!r}, {head!r}")
+            values = [data[weight] for *_, data in edges]
+        source, target = [edge[0] for edge in edges], [edge[1] for edge in edges]
+        if directed and not graph.is_directed():
+            source, target = source + target, target + source
+            values = None if values is None else values + values
+        built = cls.from_edges(source, target, weight=values, nodes=ids, directed=directed)
+        made_undirected = graph.is_directed() and not directed
+        return replace(built, origin=Origin("NetworkX", remarks=(SYMMETRISED,))) if made_undirected else built
+
+    @classmethod
+    def from_scipy(cls, adjacency: Any, features: Any = None, *, directed: bool = False) -> "Graph":
+        """From an (N, N) SciPy sparse (or dense NumPy) adjacency; the ids are ``"0"``, ``"1"``, …
+
+        Entries stored twice are summed, as SciPy means them. Of an asymmetric pair the larger counts.
+        """
+        matrix = sparse.csr_array(adjacency)
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise ValueError(f"adjacency must be square, got shape {matrix.shape}")
+        if matrix.dtype.kind not in "biuf":
+            raise ValueError(f"adjacency must hold real numbers, got {matrix.dtype}")
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+        entries = matrix.tocoo()
+        source, target = entries.row.astype(np.int64), entries.col.astype(np.int64)
+        graph = cls._from_numbers(_numbered(matrix.shape[0]), source, target, entries.data, directed)
+        return graph if features is None else graph.with_features(features)
+
+    @classmethod
+    def read(
+        cls,
+        path: str | os.PathLike[str],
+        features: str | os.PathLike[str] | None = None,
+        directed: bool = False,
+        weight: str | None = None,
+        header: bool = False,
+        fill_missing: bool = False,
+    ) -> "Graph":
+        """From files; see :func:`fdmvgcl.readers.read_graph`."""
+        from fdmvgcl.readers import read_graph  # readers build graphs, so they import this module
+
+        return read_graph(
+            path, features=features, directed=directed, weight=weight, header=header, fill_missing=fill_missing
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the graph as an ``.npz`` without pickle, aside and renamed; the same graph gives the same bytes.
+
+        ``counts`` and ``origin`` tell of the input, not of the graph, and are not kept.
+        """
+        from fdmvgcl.graph_file import save_graph  # it builds graphs, so it imports this module
+
+        save_graph(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Graph":
+        """Read what :meth:`save` wrote; :class:`~fdmvgcl.errors.InputError` for any other file."""
+        from fdmvgcl.graph_file import load_graph
+
+        return load_graph(path)
+
+    def with_features(
+        self, features: Any, *, ids: Any = None, names: Sequence[str] | None = None, fill_missing: bool = False
+    ) -> "Graph":
+        """The same graph with a feature table.
+
+        Args:
+            features: (M, F) real, finite numbers, dense or sparse.
+            ids: M distinct ids that the rows belong to, in any order; None if the rows are in node order. Ids that are
+                no node yet are added as nodes without edges.
+            names: F column names.
+            fill_missing: give zeros to nodes that have no row, instead of refusing.
+        """
+        table = as_features(features)
+        feature_names = None if names is None else tuple(names)
+        if ids is None:
+            return replace(self, features=table, feature_names=feature_names)
+        (codes,), row_ids = encode_ids({"feature_ids": ids})
+        if len(codes) != table.shape[0]:
+            raise ValueError(f"feature_ids must have {table.shape[0]} ids, one for each row, got {len(codes)}")
+        if len(row_ids) < len(codes):
+            _check_distinct([row_ids[code] for code in codes], "feature_ids")
+        present = set(row_ids)
+        missing = [node for node in self.ids if node not in present]
+        if missing and not fill_missing:
+            _refuse_missing(missing)
+        graph = self._with_nodes([node for node in row_ids if node not in self._numbers])
+        numbers = np.array([graph._numbers[node] for node in row_ids], dtype=np.int64)[codes]
+        blanks = np.array([graph._numbers[node] for node in missing], dtype=np.int64)
+        placed = take_rows(table, numbers, graph.num_nodes, blanks)
+        counts = replace(graph.counts, filled=len(missing), added=graph.num_nodes - self.num_nodes)
+        return replace(graph, features=placed, feature_names=feature_names, counts=counts)
+
+    def _with_nodes(self, extra: list[str]) -> "Graph":
+        """The same edges with more nodes, and without features."""
+        ids = pa.array([*self.ids, *extra], pa.large_string())
+        if len(ids) == self.num_nodes:
+            return replace(self, features=None, feature_names=None)
+        order = id_order(ids)
+        number = np.empty(len(ids), dtype=np.int64)
+        number[order] = np.arange(len(ids))
+        entries = self.adjacency.tocoo()
+        coordinates = (number[entries.row], number[entries.col])
+        matrix = sparse.coo_array((entries.data, coordinates), shape=(len(ids), len(ids))).tocsr()
+        return replace(
+            self,
+            ids=tuple(ids.take(pa.array(order)).to_pylist()),
+            adjacency=canonical_csr(matrix, np.float64),
+            features=None,
+            feature_names=None,
+        )
+
+    @property
+    def num_nodes(self) -> int:
+        return len(self.ids)
+
+    @property
+    def num_edges(self) -> int:
+        """Edges; one of an undirected graph counts once."""
+        return self.adjacency.nnz if self.directed else self.adjacency.nnz // 2
+
+    @property
+    def num_features(self) -> int:
+        return 0 if self.features is None else self.features.shape[1]
+
+    @cached_property
+    def weighted(self) -> bool:
+        """Whether any edge has a weight other than 1."""
+        return bool((self.adjacency.data != 1).any())
+
+    @cached_property
+    def degrees(self) -> NDArray[np.float64]:
+        """Sum of the weights of the edges that leave each node, shape (N,)."""
+        return np.asarray(self.adjacency.sum(axis=1), dtype=np.float64)
+
+    @cached_property
+    def isolated(self) -> NDArray[np.int64]:
+        """Numbers of the nodes without edges."""
+        touched = np.diff(self.adjacency.indptr) > 0
+        touched[self.adjacency.indices] = True
+        return np.flatnonzero(~touched)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {node: number for number, node in enumerate(self.ids)}
+
+    def index(self, node: str) -> int:
+        """Number of the node with this id; KeyError if there is none."""
+        try:
+            return self._numbers[node]
+        except KeyError:
+            raise KeyError(f"no node has the id {shown(node)}") from None
+
+    def operator(
+        self, normalisation: "Normalisation" = "sym", self_loops: float = 0.0, dtype: "torch.dtype | None" = None
+    ) -> "Operator":
+        """The normalised adjacency, computed in float64 and stored in ``dtype`` (float32 if not given)."""
+        import torch  # late, so that reading and describing a graph needs no torch
+
+        from fdmvgcl.operators import Operator
+
+        entries = self.adjacency.tocoo()
+        edge_index = torch.from_numpy(np.stack([entries.row, entries.col]).astype(np.int64))
+        operator = Operator.from_edges(
+            edge_index,
+            torch.tensor(entries.data),
+            self.num_nodes,
+            normalisation=normalisation,
+            self_loops=self_loops,
+            directed=self.directed,
+        )
+        return operator.to(dtype=dtype or torch.float32)
+
+    def describe(self) -> str:
+        """One line: ``2 708 nodes, 5 278 edges, undirected, unweighted, 1 433 features``."""
+        isolated = f" ({_plural(len(self.isolated), 'isolated')})" if len(self.isolated) else ""
+        parts = [
+            _plural(self.num_nodes, "node", "nodes") + isolated,
+            _plural(self.num_edges, "edge", "edges"),
+            "directed" if self.directed else "undirected",
+            "weighted" if self.weighted else "unweighted",
+            _plural(self.num_features, "feature", "features") if self.features is not None else "no features",
+        ]
+        if self.origin is not None and self.origin.ids_from is not None:
+            parts.append(self.origin.ids_from)
+        return ", ".join(parts)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what was understood, dropped, merged and filled; empty if there is nothing to say."""
+        counts = self.counts
+        told = [
+            (counts.self_loops, ("self-loop dropped", "self-loops dropped")),
+            (counts.zero_weights, ("edge of weight 0 dropped", "edges of weight 0 dropped")),
+            (counts.repeated, ("repeated edge merged", "repeated edges merged")),
+            (counts.reciprocal, ("edge listed in both directions", "edges listed in both directions")),
+            (counts.added, ("node only in the features", "nodes only in the features")),
+            (counts.filled, ("node without features filled with zeros", "nodes without features filled with zeros")),
+        ]
+        origin = () if self.origin is None else self.origin.notes
+        return origin + tuple(_plural(count, *words) for count, words in told if count)
+
+    def __repr__(self) -> str:
+        return f"Graph({self.describe()})"
+
+
+SYMMETRISED = "directed edges taken as undirected"
+
+
+def _plural(count: int, one: str, many: str | None = None) -> str:
+    word = one if count == 1 or many is None else many
+    return f"{count:,}".replace(",", " ") + f" {word}"
+
+
+def _numbered(n: int) -> tuple[str, ...]:
+    return tuple(map(str, range(n)))
+
+
+def _check_distinct(ids: list[str], name: str) -> None:
+    first: dict[str, int] = {}
+    for row, node in enumerate(ids):
+        if first.setdefault(node, row) != row:
+            raise RowError(f"{name} must be distinct, got {shown(node)} twice", row)
+
+
+def _refuse_missing(missing: list[str]) -> None:
+    others = {0: "", 1: " and 1 other"}.get(len(missing) - 1, f" and {len(missing) - 1} others")
+    have = "has" if len(missing) == 1 else "have"
+    raise ValueError(f"features must have a row for every node; {shown(missing[0])}{others} {have} none")
+
+
+def _from_tensor(x: "torch.Tensor") -> Any:
+    """A dense or sparse tensor (N, F) as NumPy array or SciPy matrix."""
+    import torch
+
+    x = x.detach().cpu().to(torch.float32)  # NumPy has no bfloat16
+    if x.layout == torch.strided:
+        return np.asarray(x)
+    x = x.to_sparse_coo().coalesce()
+    return sparse.coo_array((np.asarray(x.values()), tuple(np.asarray(x.indices()))), shape=tuple(x.shape))

@@ -1,0 +1,188 @@
+"""The arrays inside a Graph: adjacency from numbered edges, features, and what was dropped on the way."""
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from fdmvgcl.errors import RowError
+
+Features: TypeAlias = NDArray[np.float32] | sparse.csr_array
+SPARSE_BELOW = 0.1
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many listed edges and nodes were not taken as they stood.
+
+    Args:
+        self_loops: edges from a node to itself, dropped.
+        zero_weights: edges of weight 0, dropped.
+        repeated: further listings of an edge in the same direction, merged.
+        reciprocal: edges of an undirected graph that were listed in both directions, merged.
+        filled: nodes that had no row of features and got zeros.
+        added: nodes that only the features list.
+    """
+
+    self_loops: int = 0
+    zero_weights: int = 0
+    repeated: int = 0
+    reciprocal: int = 0
+    filled: int = 0
+    added: int = 0
+
+
+def assemble_adjacency(
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    weight: NDArray[np.float64] | None,
+    num_nodes: int,
+    directed: bool,
+) -> tuple[sparse.csr_array, Counts]:
+    """The (N, N) adjacency of edges given by node numbers, each of shape (E,), and what was dropped or merged."""
+    loops = source == target
+    empty = np.zeros_like(loops) if weight is None else (weight == 0) & ~loops
+    kept = ~(loops | empty)
+    key, weight = _largest(source[kept] * num_nodes + target[kept], None if weight is None else weight[kept])
+    one_way = len(key)
+    source, target = np.divmod(key, max(num_nodes, 1))
+    if not directed:
+        key, weight = _largest(np.minimum(source, target) * num_nodes + np.maximum(source, target), weight)
+        low, high = np.divmod(key, max(num_nodes, 1))
+        source, target = np.concatenate([low, high]), np.concatenate([high, low])
+        weight = None if weight is None else np.concatenate([weight, weight])
+    values = np.ones(len(source)) if weight is None else weight
+    matrix = sparse.coo_array((values, (source, target)), shape=(num_nodes, num_nodes)).tocsr()
+    counts = Counts(
+        self_loops=int(loops.sum()),
+        zero_weights=int(empty.sum()),
+        repeated=int(kept.sum()) - one_way,
+        reciprocal=one_way - len(key),
+    )
+    return canonical_csr(matrix, np.float64), counts
+
+
+def _largest(
+    key: NDArray[np.int64], weight: NDArray[np.float64] | None
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """Distinct keys, ascending, each with the largest of its weights."""
+    order = None if weight is None else np.argsort(key, kind="stable")
+    key = np.sort(key) if order is None else key[order]  # NumPy's unique() hashes, ten times slower here
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    if weight is None or not len(key):
+        return key[first], weight
+    return key[first], np.maximum.reduceat(weight[order], first)
+
+
+def check_weights(weight: Any, num_edges: int) -> NDArray[np.float64]:
+    """Edge weights (E,) as float64: finite, at least 0, and not so large that a degree overflows."""
+    try:
+        values = np.asarray(weight, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"weight must hold numbers ({error})") from None
+    if values.shape != (num_edges,):
+        raise ValueError(f"weight must have shape ({num_edges},), one for each edge, got {values.shape}")
+    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if len(bad):
+        row = int(bad[0])
+        raise RowError(f"weight must be a finite number of at least 0, got {float(values[row])!r}", row)
+    with np.errstate(over="ignore"):
+        # Twice, because an undirected edge counts in two degrees.
+        if not np.isfinite(2 * values.sum()):
+            raise ValueError("weight must have a finite sum, got one that overflows float64")
+    return values
+
+
+def canonical_csr(matrix: sparse.csr_array, dtype: type[np.floating]) -> sparse.csr_array:
+    """The same matrix, columns sorted, no zeros stored, the smallest index type: equal matrices are identical."""
+    matrix = sparse.csr_array(matrix)
+    matrix.sum_duplicates()
+    matrix = matrix.astype(dtype)
+    matrix.eliminate_zeros()
+    matrix.sort_indices()
+    small = max(*matrix.shape, matrix.nnz) < 2**31
+    index = np.int32 if small else np.int64
+    parts = (matrix.data, matrix.indices.astype(index), matrix.indptr.astype(index))
+    return sparse.csr_array(parts, shape=matrix.shape)
+
+
+def as_features(features: Any) -> Features:
+    """Check a feature table of shape (N, F) and store it as float32.
+
+    What is given sparse stays sparse; a dense table in which fewer than one number in ten is not zero becomes sparse.
+    """
+    if sparse.issparse(features):
+        if features.ndim != 2 or features.dtype.kind not in "biuf":
+            raise ValueError(f"features must be real numbers of shape (N, F), got {features.dtype} {features.shape}")
+        matrix = sparse.csr_array(features)
+        matrix.sum_duplicates()
+        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+        _check_finite(matrix.data, rows, matrix.indices)
+        return canonical_csr(matrix, np.float32)
+    table = np.asarray(features)
+    if table.ndim != 2 or table.shape[1] == 0 or table.dtype.kind not in "biuf":
+        raise ValueError(f"features must be real numbers of shape (N, F) with F ≥ 1, got {table.dtype} {table.shape}")
+    filled = int(np.count_nonzero(table))
+    with np.errstate(over="ignore"):
+        single = np.ascontiguousarray(table, dtype=np.float32)
+    if not np.isfinite(single).all():
+        rows, columns = np.nonzero(~np.isfinite(single))
+        _check_finite(table[rows, columns], rows, columns)
+    if filled < SPARSE_BELOW * table.size:
+        return canonical_csr(sparse.csr_array(single), np.float32)
+    return single + np.float32(0)  # -0.0 becomes 0.0, as it does in a sparse table
+
+
+def _check_finite(values: NDArray, rows: NDArray, columns: NDArray) -> None:
+    with np.errstate(over="ignore"):
+        bad = np.flatnonzero(~np.isfinite(values.astype(np.float32)))
+    if len(bad):
+        at = bad[0]
+        rule = f"features must be finite in float32, got {float(values[at])!r} in column {int(columns[at])}"
+        raise RowError(rule, int(rows[at]))
+
+
+def take_rows(features: Features, rows: NDArray[np.int64], num_nodes: int, missing: NDArray[np.int64]) -> Features:
+    """A table of ``num_nodes`` rows: ``features`` placed at ``rows``, zeros at ``missing``."""
+    placed = np.empty(num_nodes, dtype=np.int64)
+    placed[rows] = np.arange(len(rows))
+    placed[missing] = len(rows)
+    if isinstance(features, np.ndarray):
+        zeros = np.zeros((1, features.shape[1]), dtype=np.float32)
+        return np.concatenate([features, zeros])[placed] if len(missing) else features[placed]
+    padded = sparse.csr_array(sparse.vstack([features, sparse.csr_array((1, features.shape[1]), dtype=np.float32)]))
+    return canonical_csr(padded[placed], np.float32)
+
+
+def checked_shape(shape: NDArray) -> tuple[int, int]:
+    """A stored shape as two numbers that are at least 0 and fit an index."""
+    if (
+        shape.shape != (2,)
+        or shape.dtype.kind not in "iu"
+        or (shape.astype(np.float64) >= 2.0**62).any()
+        or min(shape) < 0
+    ):
+        raise ValueError(f"shape must be two whole numbers of at least 0, got {shape.dtype} {shape.tolist()!r:.60}")
+    return int(shape[0]), int(shape[1])
+
+
+def checked_csr(data: NDArray, indices: NDArray, indptr: NDArray, shape: tuple[int, int]) -> sparse.csr_array:
+    """Compressed sparse rows of stored, untrusted parts. SciPy trusts the indices, so none may be wrong."""
+    if data.ndim != 1 or data.dtype.kind not in "biuf" or data.dtype.itemsize > 8:
+        raise ValueError(f"data must be a list of real numbers, got {data.dtype} of shape {data.shape}")
+    for name, array in (("indices", indices), ("indptr", indptr)):
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise ValueError(f"{name} must be a list of whole numbers, got {array.dtype} of shape {array.shape}")
+    indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
+    if len(indptr) != shape[0] + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
+        raise ValueError(f"indptr must hold {shape[0] + 1} numbers that start at 0 and never fall")
+    used = int(indptr[-1])
+    if used > len(indices) or used > len(data):
+        raise ValueError(f"indptr must end within indices and data, got {used} for {len(indices)} and {len(data)}")
+    indices = indices[:used]
+    if used and not 0 <= indices.min() <= indices.max() < shape[1]:
+        raise ValueError(f"indices must lie from 0 to {shape[1] - 1}, got {indices.min()} to {indices.max()}")
+    native = data[:used].astype(data.dtype.newbyteorder("="))
+    return sparse.csr_array((native, indices, indptr), shape=shape)

@@ -1,0 +1,103 @@
+"""``graph.npz``: a Graph on disk, without pickle, the same graph giving the same bytes."""
+
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from fdmvgcl.errors import InputError
+from fdmvgcl.files import StrPath, read_npz, write_npz
+from fdmvgcl.graph import Graph
+from fdmvgcl.graph_arrays import Features, as_features, canonical_csr, check_weights, checked_csr, checked_shape
+from fdmvgcl.node_ids import id_order
+
+VERSION_KEY = "fdmvgcl_graph_version"
+VERSION = 1
+
+
+def save_graph(graph: Graph, path: StrPath) -> None:
+    """Write ids as UTF-8 with offsets, the adjacency and any sparse features as compressed sparse rows."""
+    arrays: dict[str, NDArray] = {
+        VERSION_KEY: np.array(VERSION, dtype=np.int64),
+        "directed": np.array(graph.directed),
+        **_pack_strings("ids", graph.ids),
+        "indptr": graph.adjacency.indptr,
+        "indices": graph.adjacency.indices,
+    }
+    if graph.weighted:
+        arrays["weights"] = graph.adjacency.data
+    if isinstance(graph.features, np.ndarray):
+        arrays["features"] = graph.features
+    elif graph.features is not None:
+        arrays["features_shape"] = np.array(graph.features.shape, dtype=np.int64)
+        arrays["features_indptr"] = graph.features.indptr
+        arrays["features_indices"] = graph.features.indices
+        arrays["features_data"] = graph.features.data
+    if graph.feature_names is not None:
+        arrays.update(_pack_strings("feature_names", graph.feature_names))
+    write_npz(path, arrays)
+
+
+def load_graph(path: StrPath) -> Graph:
+    """Read :func:`save_graph`'s file, every rule of a Graph checked anew."""
+    arrays = read_npz(path)
+    version = arrays.get(VERSION_KEY)
+    if version is None:
+        raise InputError(path, "is not a graph saved by fdmvgcl")
+    if version.shape != () or version.dtype.kind != "i" or int(version) != VERSION:
+        raise InputError(path, f"graph format version must be {VERSION}, got {version}")
+    try:
+        return _graph(arrays)
+    except KeyError as error:
+        raise InputError(path, f"is not a whole saved graph: array {error} is missing") from None
+    except ValueError as error:
+        raise InputError(path, f"is not a valid saved graph: {error}") from None
+
+
+def _graph(arrays: dict[str, NDArray]) -> Graph:
+    ids = _unpack_strings("ids", arrays)
+    n = len(ids)
+    if len(set(ids)) != n or "" in ids or not np.array_equal(id_order(pa.array(ids, pa.large_string())), np.arange(n)):
+        raise ValueError("ids must be distinct, not empty and in node order")
+    directed = arrays["directed"]
+    if directed.shape != () or directed.dtype != np.bool_:
+        raise ValueError(f"directed must be true or false, got {directed.dtype} of shape {directed.shape}")
+    indptr, indices = arrays["indptr"], arrays["indices"]
+    weights = check_weights(arrays.get("weights", np.ones(indices.shape)), indices.size)
+    adjacency = canonical_csr(checked_csr(weights, indices, indptr, (n, n)), np.float64)
+    if adjacency.diagonal().any() or adjacency.nnz != len(weights):
+        raise ValueError("adjacency must have no self-loops, no repeated entries and no zeros")
+    if not directed and (adjacency != adjacency.T).nnz:
+        raise ValueError("adjacency of an undirected graph must be symmetric")
+    names = _unpack_strings("feature_names", arrays) if "feature_names" in arrays else None
+    return Graph(ids, adjacency, _features(arrays), names, directed=bool(directed))
+
+
+def _features(arrays: dict[str, NDArray]) -> Features | None:
+    if "features" in arrays:
+        # as_features() could store it sparse, which save_graph() then would have done.
+        table = arrays["features"]
+        if table.dtype != np.float32 or table.ndim != 2 or not np.isfinite(table).all():
+            raise ValueError("features must be finite float32 numbers of shape (N, F)")
+        return np.ascontiguousarray(table)
+    if "features_shape" not in arrays:
+        return None
+    shape = checked_shape(arrays["features_shape"])
+    parts = (arrays["features_data"], arrays["features_indices"], arrays["features_indptr"])
+    return as_features(checked_csr(*parts, shape))
+
+
+def _pack_strings(name: str, strings: tuple[str, ...]) -> dict[str, NDArray]:
+    encoded = [string.encode() for string in strings]
+    offsets = np.concatenate([[0], np.cumsum([len(part) for part in encoded], dtype=np.int64)]).astype(np.int64)
+    return {name: np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{name}_offsets": offsets}
+
+
+def _unpack_strings(name: str, arrays: dict[str, NDArray]) -> tuple[str, ...]:
+    text, offsets = arrays[name], arrays[f"{name}_offsets"]
+    valid = text.dtype == np.uint8 and text.ndim == 1 and offsets.dtype == np.int64 and offsets.ndim == 1
+    if not valid or not len(offsets) or offsets[0] != 0 or offsets[-1] != len(text) or (np.diff(offsets) < 0).any():
+        raise ValueError(f"{name} must be UTF-8 bytes with ascending offsets")
+    data = text.tobytes()
+    return tuple(data[start:stop].decode() for start, stop in pairwise(offsets))

@@ -1,0 +1,95 @@
+"""Node ids: strings exactly as written, numbered in an order that does not depend on how they were listed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from fdmvgcl.errors import RowError, shown
+
+_CANONICAL_INTEGER = r"^(0|-?[1-9][0-9]*)$"
+_INT64_DIGITS = 18
+
+
+def encode_ids(columns: dict[str, Any]) -> tuple[list[NDArray[np.int64]], tuple[str, ...]]:
+    """Number the ids of several columns together.
+
+    Args:
+        columns: by argument name, each a sequence, NumPy array or Arrow column of strings or integers.
+
+    Returns:
+        for each column its node numbers, shape (rows,); and the distinct ids in node order.
+    """
+    encoded = [_dictionary(values, name) for name, values in columns.items()]
+    union = pa.concat_arrays([values for _, values in encoded]).dictionary_encode()
+    rank_of_entry = np.asarray(union.indices, dtype=np.int64)
+    parts = np.split(rank_of_entry, np.cumsum([len(values) for _, values in encoded])[:-1])
+    codes = [part[indices] for part, (indices, _) in zip(parts, encoded, strict=True)]
+    # A Parquet dictionary may hold values that no row uses; those are not nodes.
+    used = np.zeros(len(union.dictionary), dtype=bool)
+    for column in codes:
+        used[column] = True
+    kept = np.flatnonzero(used)
+    ids = union.dictionary.take(pa.array(kept))
+    order = id_order(ids)
+    rank = np.empty(len(union.dictionary), dtype=np.int64)
+    rank[kept[order]] = np.arange(len(kept))
+    return [rank[column] for column in codes], tuple(ids.take(pa.array(order)).to_pylist())
+
+
+def id_order(ids: pa.Array) -> NDArray[np.int64]:
+    """Positions that sort distinct ids: as numbers if all are canonical integers, else by code point. Shape (N,)."""
+    if not pc.all(pc.match_substring_regex(ids, _CANONICAL_INTEGER), min_count=0).as_py():
+        return np.asarray(pc.sort_indices(ids), dtype=np.int64)  # bytes of UTF-8 sort as code points do
+    if (pc.max(pc.utf8_length(ids)).as_py() or 0) <= _INT64_DIGITS:
+        return np.argsort(np.asarray(pc.cast(ids, pa.int64())), kind="stable")
+    texts = ids.to_pylist()
+    return np.array(sorted(range(len(texts)), key=lambda i: _integer_key(texts[i])), dtype=np.int64)
+
+
+def _integer_key(text: str) -> tuple[int, int, list[int]]:
+    """Sorts canonical integers of any length; int() refuses those of more than a few thousand digits."""
+    if text.startswith("-"):
+        return 0, -len(text), [-ord(digit) for digit in text]
+    return 1, len(text), [ord(digit) for digit in text]
+
+
+def _as_arrow(values: Any, name: str) -> pa.Array:
+    if isinstance(values, pa.ChunkedArray):
+        if pa.types.is_dictionary(values.type):
+            values = values.unify_dictionaries()
+        return values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+    if isinstance(values, pa.Array):
+        return values
+    array = values if isinstance(values, Sequence) else np.asarray(values)
+    if isinstance(array, np.ndarray) and array.ndim != 1:
+        raise ValueError(f"{name} must have one dimension, got shape {array.shape}")
+    if isinstance(array, str):
+        raise ValueError(f"{name} must be a sequence of ids, got the single string {shown(array)}")
+    try:
+        return pa.array(array)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        raise ValueError(f"{name} must hold ids that are all strings or all integers ({error})") from None
+
+
+def _dictionary(values: Any, name: str) -> tuple[NDArray[np.int64], pa.Array]:
+    """Row codes (rows,) and the strings they stand for; every row is checked to hold an id."""
+    column = _as_arrow(values, name)
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_null(kind) and len(column) == 0:
+        column, kind = pa.array([], pa.large_string()), pa.large_string()
+    if not (pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise ValueError(f"{name} must hold ids that are strings or integers, got {kind}")
+    if column.null_count:
+        raise RowError(f"{name} must not be missing", int(np.flatnonzero(np.asarray(pc.is_null(column)))[0]))
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    codes = np.asarray(encoded.indices).astype(np.int64, copy=False)
+    entries = pc.fill_null(pc.cast(encoded.dictionary, pa.large_string()), "")
+    empty = np.flatnonzero(np.asarray(pc.equal(entries, "")))
+    rows = np.flatnonzero(np.isin(codes, empty)) if len(empty) else empty
+    if len(rows):
+        raise RowError(f"{name} must not be empty", int(rows[0]))
+    return codes, entries
