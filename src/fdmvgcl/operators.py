@@ -1,9 +1,14 @@
 """Normalised adjacency operators Ā, built from edges and differentiable in their weights."""
 
+import warnings
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
+import numpy as np
 import torch
+from scipy.sparse import csr_array
+from scipy.sparse.linalg import eigsh
 from torch import Tensor
 
 Normalisation = Literal["sym", "rw"]
@@ -50,11 +55,13 @@ class Operator:
         With ``directed=False`` the edges must be listed in both directions. With ``directed=True`` an edge (i, j)
         carries features from i to j: a node averages over the nodes that point to it.
 
-        - ``sym``: ``D^(-1/2) A D^(-1/2)`` (directed: in-degrees on the left, out-degrees on the right);
+        - ``sym``: ``D^(-1/2) A D^(-1/2)``, undirected graphs only;
         - ``rw``: ``D^(-1) A``, rows that sum to one.
         """
         if normalisation not in ("sym", "rw"):
             raise ValueError(f"normalisation must be 'sym' or 'rw', got {normalisation!r}")
+        if directed and normalisation == "sym":
+            raise ValueError("normalisation must be 'rw' for a directed graph (its powers stay bounded), got 'sym'")
         if num_nodes < 1:
             raise ValueError(f"num_nodes must be at least 1 (an empty graph has no operator), got {num_nodes}")
         if weight is None:
@@ -62,17 +69,14 @@ class Operator:
         _check_edges(edge_index, weight, num_nodes, self_loops)
         source, target, weight = _with_self_loops(edge_index, weight, num_nodes, self_loops)
         reached = torch.zeros(num_nodes, dtype=weight.dtype, device=weight.device).index_add(0, target, weight)
-        left = reached
         similarity = None
         if directed:
-            sent = torch.zeros_like(reached).index_add(0, source, weight)
-            values = weight * _power(left, -1.0)[target]
-            if normalisation == "sym":
-                values = weight * _power(left, -0.5)[target] * _power(sent, -0.5)[source]
+            values = weight / _power(reached, 1.0)[target]
         else:
-            values = weight * _power(left, -0.5)[target] * _power(left, -0.5)[source]
+            root = _power(reached, 0.5)
+            values = weight / (root[target] * root[source])
             if normalisation == "rw":
-                similarity = _power(left, 0.5)
+                similarity = root
         lonely = (reached == 0).nonzero().flatten()
         rows, columns, values = _compress(
             torch.cat([target, lonely]),
@@ -96,6 +100,34 @@ class Operator:
         counts = self.rows[1:] - self.rows[:-1]
         return torch.repeat_interleave(torch.arange(self.num_nodes, device=self.rows.device), counts)
 
+    @cached_property
+    def largest_frequency(self) -> float:
+        """Largest eigenvalue of ``L = I - Ā``; for a directed operator the bound 2."""
+        if self.directed or self.num_nodes < 3:
+            return 2.0
+        rows, columns, values = self.arrays(np.dtype(np.float64))
+        matrix = csr_array((values, columns, rows), shape=(self.num_nodes,) * 2)
+        start = np.random.default_rng(0).standard_normal(self.num_nodes)
+        smallest = eigsh(matrix, k=1, which="SA", return_eigenvectors=False, tol=1e-4, v0=start)
+        return float(1 - smallest[0])
+
+    @cached_property
+    def csr(self) -> Tensor:
+        """The entries as a sparse CSR tensor (``S``, for an operator with a ``similarity``)."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+            return torch.sparse_csr_tensor(
+                self.rows, self.columns, self.values.detach(), (self.num_nodes,) * 2, check_invariants=False
+            )
+
+    @cached_property
+    def _int_arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.rows.cpu().numpy(), self.columns.cpu().numpy().astype(np.int32)
+
+    def arrays(self, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Row pointer (int64), columns (int32) and entries as NumPy arrays, for compiled kernels."""
+        return *self._int_arrays, self.values.detach().cpu().numpy().astype(dtype, copy=False)
+
     def to(self, device: torch.device | str | None = None, dtype: torch.dtype | None = None) -> "Operator":
         """The same operator with its entries in another dtype or on another device."""
         return replace(
@@ -106,8 +138,11 @@ class Operator:
             similarity=None if self.similarity is None else self.similarity.to(device, dtype),
         )
 
+    @cached_property
     def transposed(self) -> "Operator":
-        """Āᵀ of a directed operator (the others are symmetric, or similar to it by ``similarity``)."""
+        """Āᵀ of a directed operator; the entries of the others are symmetric."""
+        if not self.directed:
+            return self
         rows, columns, values = _compress(self.columns, self.entry_rows, self.values, self.num_nodes)
         return replace(self, rows=rows, columns=columns, values=values)
 
