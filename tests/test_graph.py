@@ -179,6 +179,14 @@ def test_thin_tables_are_stored_sparse() -> None:
     assert sparse.issparse(graph.with_features(sparse.csr_matrix(np.ones((2, 2)))).features)
 
 
+def test_what_is_given_is_not_changed() -> None:
+    matrix = sparse.csr_matrix((np.array([1.0, 2, 3]), np.array([1, 0, 0]), np.array([0, 2, 3])), shape=(2, 2))
+    before = [part.copy() for part in (matrix.data, matrix.indices, matrix.indptr)]
+    Graph.from_scipy(matrix, matrix)
+    for part, old in zip((matrix.data, matrix.indices, matrix.indptr), before, strict=True):
+        assert_array_equal(part, old)
+
+
 def test_pyg_networkx_and_scipy_agree() -> None:
     dense = np.array([[0, 2, 0, 0], [2, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 0]], dtype=float)
     expected = Graph.from_edges(["0", "1"], ["1", "2"], weight=[2, 1], nodes=["0", "1", "2", "3"])

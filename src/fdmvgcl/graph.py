@@ -13,7 +13,6 @@ from scipy import sparse
 
 from fdmvgcl.errors import RowError, shown
 from fdmvgcl.graph_arrays import (
-    Counts,
     Features,
     as_features,
     assemble_adjacency,
@@ -22,52 +21,13 @@ from fdmvgcl.graph_arrays import (
     take_rows,
 )
 from fdmvgcl.node_ids import encode_ids, id_order
+from fdmvgcl.provenance import SYMMETRISED, Counts, Origin, counted
 
 if TYPE_CHECKING:
     import networkx as nx
     import torch
 
     from fdmvgcl.operators import Normalisation, Operator
-
-
-@dataclass(frozen=True)
-class Origin:
-    """How the input was understood, for the command to echo.
-
-    Args:
-        format: ``"comma-separated"``, ``"Parquet"``, …
-        source, target: names of the id columns (``"1"`` and ``"2"`` where there is no header); None without columns.
-        header: whether the first line was a header; None where the format has no lines.
-        weight: name of the weight column, None if there is none.
-        ignored: names of the columns that were not used.
-        remarks: further sentences.
-    """
-
-    format: str
-    source: str | None = None
-    target: str | None = None
-    header: bool | None = None
-    weight: str | None = None
-    ignored: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
-
-    @property
-    def ids_from(self) -> str | None:
-        """``ids from column `source`/`target```, or ``ids from columns 1 and 2``; None without columns."""
-        if self.source is None or self.target is None:
-            return None
-        if self.header is False:
-            return f"ids from columns {self.source} and {self.target}"
-        return f"ids from column `{self.source}`/`{self.target}`"
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        header = {True: ", with a header", False: ", without a header", None: ""}[self.header]
-        weight = (f"weights from `{self.weight}`",) if self.weight is not None else ()
-        named = ", ".join(f"`{name}`" for name in self.ignored[:5])
-        more = f" and {len(self.ignored) - 5} more" if len(self.ignored) > 5 else ""
-        ignored = (f"columns not used: {named}{more}",) if self.ignored else ()
-        return (f"read as {self.format}{header}", *weight, *ignored, *self.remarks)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -363,13 +323,13 @@ class Graph:
 
     def describe(self) -> str:
         """One line: ``2 708 nodes, 5 278 edges, undirected, unweighted, 1 433 features``."""
-        isolated = f" ({_plural(len(self.isolated), 'isolated')})" if len(self.isolated) else ""
+        isolated = f" ({counted(len(self.isolated), 'isolated')})" if len(self.isolated) else ""
         parts = [
-            _plural(self.num_nodes, "node", "nodes") + isolated,
-            _plural(self.num_edges, "edge", "edges"),
+            counted(self.num_nodes, "node", "nodes") + isolated,
+            counted(self.num_edges, "edge", "edges"),
             "directed" if self.directed else "undirected",
             "weighted" if self.weighted else "unweighted",
-            _plural(self.num_features, "feature", "features") if self.features is not None else "no features",
+            counted(self.num_features, "feature", "features") if self.features is not None else "no features",
         ]
         if self.origin is not None and self.origin.ids_from is not None:
             parts.append(self.origin.ids_from)
@@ -378,28 +338,10 @@ class Graph:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what was understood, dropped, merged and filled; empty if there is nothing to say."""
-        counts = self.counts
-        told = [
-            (counts.self_loops, ("self-loop dropped", "self-loops dropped")),
-            (counts.zero_weights, ("edge of weight 0 dropped", "edges of weight 0 dropped")),
-            (counts.repeated, ("repeated edge merged", "repeated edges merged")),
-            (counts.reciprocal, ("edge listed in both directions", "edges listed in both directions")),
-            (counts.added, ("node only in the features", "nodes only in the features")),
-            (counts.filled, ("node without features filled with zeros", "nodes without features filled with zeros")),
-        ]
-        origin = () if self.origin is None else self.origin.notes
-        return origin + tuple(_plural(count, *words) for count, words in told if count)
+        return (() if self.origin is None else self.origin.notes) + self.counts.notes
 
     def __repr__(self) -> str:
         return f"Graph({self.describe()})"
-
-
-SYMMETRISED = "directed edges taken as undirected"
-
-
-def _plural(count: int, one: str, many: str | None = None) -> str:
-    word = one if count == 1 or many is None else many
-    return f"{count:,}".replace(",", " ") + f" {word}"
 
 
 def _numbered(n: int) -> tuple[str, ...]:

@@ -1,6 +1,5 @@
-"""The arrays inside a Graph: adjacency from numbered edges, features, and what was dropped on the way."""
+"""The arrays inside a Graph: adjacency from numbered edges, and features."""
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -8,30 +7,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fdmvgcl.errors import RowError
+from fdmvgcl.provenance import Counts
 
 Features: TypeAlias = NDArray[np.float32] | sparse.csr_array
 SPARSE_BELOW = 0.1
-
-
-@dataclass(frozen=True)
-class Counts:
-    """How many listed edges and nodes were not taken as they stood.
-
-    Args:
-        self_loops: edges from a node to itself, dropped.
-        zero_weights: edges of weight 0, dropped.
-        repeated: further listings of an edge in the same direction, merged.
-        reciprocal: edges of an undirected graph that were listed in both directions, merged.
-        filled: nodes that had no row of features and got zeros.
-        added: nodes that only the features list.
-    """
-
-    self_loops: int = 0
-    zero_weights: int = 0
-    repeated: int = 0
-    reciprocal: int = 0
-    filled: int = 0
-    added: int = 0
 
 
 def assemble_adjacency(
@@ -114,9 +93,9 @@ def as_features(features: Any) -> Features:
     What is given sparse stays sparse; a dense table in which fewer than one number in ten is not zero becomes sparse.
     """
     if sparse.issparse(features):
-        if features.ndim != 2 or features.dtype.kind not in "biuf":
+        if features.ndim != 2 or features.shape[1] == 0 or features.dtype.kind not in "biuf":
             raise ValueError(f"features must be real numbers of shape (N, F), got {features.dtype} {features.shape}")
-        matrix = sparse.csr_array(features)
+        matrix = sparse.csr_array(features, copy=True)
         matrix.sum_duplicates()
         rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
         _check_finite(matrix.data, rows, matrix.indices)
