@@ -1,0 +1,32 @@
+"""Label-free graph embeddings by multi-view fractional diffusion (FD-MVGCL)."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from fdmvgcl.diffusion import diffuse
+    from fdmvgcl.graph import Graph
+    from fdmvgcl.model import FDMVGCL
+    from fdmvgcl.transforms import AddEmbedding
+
+__all__ = ["FDMVGCL", "AddEmbedding", "Graph", "diffuse"]
+
+_HOMES = {
+    "FDMVGCL": "fdmvgcl.model",
+    "AddEmbedding": "fdmvgcl.transforms",
+    "Graph": "fdmvgcl.graph",
+    "diffuse": "fdmvgcl.diffusion",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use: ``fdmvgcl --help`` must not wait for torch."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fdmvgcl' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -62,7 +62,7 @@ def diffuse(
     Returns:
         Shape (N, d) for a single order, (K, N, d) for a vector of them.
     """
-    operator = graph if isinstance(graph, Operator) else graph.operator()
+    operator = graph if isinstance(graph, Operator) else graph.operator(dtype=x.dtype)
     spec = make_filter(alpha, time, scheme=scheme, step=step, skip=skip, skip_weight=skip_weight, device=x.device)
     _check_features(x, operator, spec)
     warn_if_unstable(spec, operator.largest_frequency if scheme != EXACT else 0.0)

@@ -302,9 +302,12 @@ class Graph:
             raise KeyError(f"no node has the id {shown(node)}") from None
 
     def operator(
-        self, normalisation: "Normalisation" = "sym", self_loops: float = 0.0, dtype: "torch.dtype | None" = None
+        self, normalisation: "Normalisation | None" = None, self_loops: float = 0.0, dtype: "torch.dtype | None" = None
     ) -> "Operator":
-        """The normalised adjacency, computed in float64 and stored in ``dtype`` (float32 if not given)."""
+        """The normalised adjacency, computed in float64 and stored in ``dtype`` (float32 if not given).
+
+        ``normalisation`` is ``"sym"``, or ``"rw"`` for a directed graph, if not given.
+        """
         import torch  # late, so that reading and describing a graph needs no torch
 
         from fdmvgcl.operators import Operator
@@ -315,7 +318,7 @@ class Graph:
             edge_index,
             torch.tensor(entries.data),
             self.num_nodes,
-            normalisation=normalisation,
+            normalisation=normalisation or ("rw" if self.directed else "sym"),
             self_loops=self_loops,
             directed=self.directed,
         )

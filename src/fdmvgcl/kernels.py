@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from types import ModuleType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -97,6 +97,23 @@ def _terms(coefficients: Tensor) -> list[int]:
     used = (coefficients != 0).any(dim=1)
     positions = torch.arange(1, used.shape[1] + 1, device=used.device)
     return [max(1, n) for n in (used * positions).amax(dim=1).tolist()]
+
+
+def sparse_product(matrix: Tensor, dense: Tensor) -> Tensor:
+    """``matrix @ dense`` for a sparse CSR matrix (M, N) and dense (N, d). Not differentiable."""
+    compiled = _compiled() if dense.device.type == "cpu" else None
+    if compiled is None or dense.shape[1] % NARROWEST:
+        return matrix @ dense
+    csr = (matrix.crow_indices().numpy(), matrix.col_indices().numpy(), matrix.values().numpy())
+    right = dense.detach().contiguous().numpy()
+    out = np.zeros((matrix.shape[0], dense.shape[1]), right.dtype)
+    one, zero, no_weights, no_panels = right.dtype.type(1), right.dtype.type(0), out[0, :0], out[None, :0, :0]
+
+    def sweep(low: int, high: int) -> None:
+        compiled.sweep(*csr, low, high, right, out, one, zero, no_weights, no_panels[:0], no_panels[:0], np.empty(0))
+
+    _each_chunk(csr[0], sweep)
+    return torch.from_numpy(out)
 
 
 # -- PyTorch ----------------------------------------------------------------------------------------------------------
@@ -218,17 +235,21 @@ def _by_rows(
     """One degree after the other, the threads sharing the rows: for panels that no cache holds."""
     compiled = _compiled()
     assert compiled is not None
-    workers = torch.get_num_threads()
-    # Chunks of equal numbers of entries: real graphs have heavy rows.
-    shares = np.searchsorted(csr[0], np.linspace(0, csr[0][-1], 8 * workers + 1)[1:-1])
-    chunks = list(pairwise([0, *shares.tolist(), len(now)]))
 
-    def sweep(j: int, low: int, high: int, now: np.ndarray, old: np.ndarray) -> np.ndarray:
+    def sweep(low: int, high: int, j: int, now: np.ndarray, old: np.ndarray) -> np.ndarray:
         found = np.zeros(dots.shape[1])
         compiled.sweep(*csr, low, high, now, old, *steps[j - 1], weights[:, j], totals, probes, found)
         return found
 
     for j in range(1, len(steps) + 1):
-        calls = [_pool(workers).submit(sweep, j, *chunk, now, old) for chunk in chunks]
-        dots[j] = sum(call.result() for call in calls)
+        dots[j] = sum(_each_chunk(csr[0], sweep, j, now, old))
         now, old = old, now
+
+
+def _each_chunk(rows: np.ndarray, call: Callable[..., Any], *rest: Any) -> list[Any]:
+    """``call(low, high, *rest)`` on ranges of rows that hold equal numbers of entries, spread over the threads."""
+    workers = torch.get_num_threads()
+    shares = np.searchsorted(rows, np.linspace(0, rows[-1], 8 * workers + 1)[1:-1])
+    chunks = pairwise([0, *shares.tolist(), len(rows) - 1])
+    futures = [_pool(workers).submit(call, low, high, *rest) for low, high in chunks]
+    return [future.result() for future in futures]

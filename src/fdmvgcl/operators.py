@@ -114,11 +114,7 @@ class Operator:
     @cached_property
     def csr(self) -> Tensor:
         """The entries as a sparse CSR tensor (``S``, for an operator with a ``similarity``)."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-            return torch.sparse_csr_tensor(
-                self.rows, self.columns, self.values.detach(), (self.num_nodes,) * 2, check_invariants=False
-            )
+        return csr_tensor(self.rows, self.columns, self.values.detach(), (self.num_nodes,) * 2)
 
     @cached_property
     def _int_arrays(self) -> tuple[np.ndarray, np.ndarray]:
@@ -156,6 +152,13 @@ class Operator:
     def dense(self) -> Tensor:
         """Ā as an (N, N) matrix; for tests and small graphs."""
         return self.matmul(torch.eye(self.num_nodes, dtype=self.values.dtype, device=self.values.device))
+
+
+def csr_tensor(rows: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
+    """A sparse CSR tensor, without PyTorch's note that these are in beta."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+        return torch.sparse_csr_tensor(rows, columns, values, shape, check_invariants=False)
 
 
 def _check_edges(edge_index: Tensor, weight: Tensor, num_nodes: int, self_loops: float) -> None:

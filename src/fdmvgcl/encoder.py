@@ -1,0 +1,169 @@
+"""The multi-view encoder: for each view a linear projection, a fractional diffusion and an activation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from fdmvgcl.diffusion import TOLERANCE, apply_filter
+from fdmvgcl.fractional.response import EXACT, Filter, chebyshev_coefficients
+from fdmvgcl.kernels import CHEBYSHEV, sparse_product
+from fdmvgcl.operators import Operator
+from fdmvgcl.plan import Order
+
+Activation = Literal["relu", "leaky", "identity"]
+Initialisation = Literal["orthogonal", "glorot"]
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": torch.relu,
+    "leaky": lambda x: nn.functional.leaky_relu(x, 0.25),  # 0.25: FINDINGS, half the information is not thrown away
+    "identity": lambda x: x,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """A feature matrix X (N, F), dense or sparse CSR, ready for products with X and its transpose."""
+
+    matrix: Tensor
+    transpose: Tensor | None = None
+
+    @classmethod
+    def of(cls, matrix: Tensor) -> "Features":
+        if matrix.layout == torch.strided:
+            return cls(matrix)
+        return cls(matrix, matrix.to_sparse_csc().transpose(0, 1).to_sparse_csr())
+
+    def project(self, weight: Tensor) -> Tensor:
+        """``X W_k`` for weights (K, F, d), shape (K, N, d)."""
+        if self.transpose is None:
+            return self.matrix @ weight
+        return torch.stack([_SparseProduct.apply(w, self.matrix, self.transpose) for w in weight])
+
+
+class _SparseProduct(torch.autograd.Function):
+    """``X W`` with a constant sparse X; PyTorch's own backward would transpose X in every step."""
+
+    @staticmethod
+    def forward(ctx: Any, weight: Tensor, matrix: Tensor, transpose: Tensor) -> Tensor:
+        ctx.transpose = transpose
+        return sparse_product(matrix, weight)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
+        return sparse_product(ctx.transpose, grads[0]), None, None
+
+
+class MultiViewEncoder(nn.Module):
+    """``Y_k = σ(φ_k(L) X W_k)`` for k = 1 … K, with φ_k the response of order α_k (and time T_k).
+
+    Args:
+        features: number F of feature columns.
+        dim: width d of a view.
+        alphas: initial orders, shape (K,).
+        time: diffusion time, learned one for each view if ``learn_time``.
+        scheme, step, skip: see :func:`fdmvgcl.diffuse`.
+        skip_weight: weight of the skip-connection, learned if ``learn_skip``.
+        activation: ``"leaky"`` (slope 0.25), ``"relu"`` or ``"identity"``.
+        initialisation: of the weights: ``"orthogonal"`` keeps distances as well as d columns can, ``"glorot"`` is the
+            usual uniform one.
+        generator: source of randomness for the weights.
+    """
+
+    def __init__(
+        self,
+        features: int,
+        dim: int,
+        alphas: Tensor,
+        *,
+        time: float,
+        learn_time: bool = False,
+        scheme: str = EXACT,
+        step: float | None = None,
+        skip: int = 0,
+        skip_weight: float = 1.0,
+        learn_skip: bool = False,
+        activation: Activation = "leaky",
+        initialisation: Initialisation = "orthogonal",
+        generator: torch.Generator,
+    ) -> None:
+        super().__init__()
+        views = len(alphas)
+        weights = [_INITIALISERS[initialisation](torch.empty(features, dim), generator) for _ in range(views)]
+        self.weight = nn.Parameter(torch.stack(weights))
+        self.alpha = nn.Parameter(alphas.double().clone())
+        self.time = nn.Parameter(torch.full((views,), time, dtype=torch.float64), requires_grad=learn_time)
+        self.skip_weight = nn.Parameter(torch.tensor(skip_weight, dtype=torch.float64), requires_grad=learn_skip)
+        self.scheme, self.step, self.skip = scheme, step, skip
+        self.activation = ACTIVATIONS[activation]
+
+    @property
+    def filter(self) -> Filter:
+        return Filter(self.alpha, self.time, self.scheme, self.step, self.skip, self.skip_weight)
+
+    def forward(self, features: Features, operator: Operator, basis: Tensor | None = None) -> Tensor:
+        """Views of shape (K, N, d).
+
+        Args:
+            features: X.
+            operator: Ā, in the dtype and on the device of X.
+            basis: ``T_j(-Ā) X`` from :func:`diffusion_basis`, shape (J, N, F), to diffuse first and then project;
+                None to project first and then diffuse. The numbers are the same.
+        """
+        if basis is None:
+            return self.activation(apply_filter(operator, features.project(self.weight), self.filter))
+        coefficients = chebyshev_coefficients(self.filter, TOLERANCE[basis.dtype]).to(basis.dtype)
+        if coefficients.shape[1] > len(basis):
+            raise ValueError(
+                f"basis must have at least {coefficients.shape[1]} terms for these orders, got {len(basis)}"
+            )
+        terms = basis[: coefficients.shape[1]]
+        diffused = (coefficients @ terms.flatten(1)).view(-1, *basis.shape[1:])
+        if operator.similarity is not None:
+            diffused = diffused / operator.similarity[:, None]
+        return self.activation(diffused @ self.weight)
+
+    def clamp_(self, smallest_alpha: float) -> None:
+        """Put orders back into [ε, 1], and times and the skip's weight to where they have a meaning."""
+        with torch.no_grad():
+            self.alpha.clamp_(smallest_alpha, 1.0)
+            self.time.clamp_(min=1e-3)
+            self.skip_weight.clamp_(min=0.0)
+
+
+def diffusion_basis(features: Features, operator: Operator, spec: Filter, *, smallest_alpha: float) -> Tensor:
+    """``T_j(-Ā) X`` for as many j as any order in [ε, 1] needs at the filter's times, shape (J, N, F)."""
+    orders = torch.linspace(smallest_alpha, 1.0, 33, dtype=torch.float64)
+    widest = max(
+        chebyshev_coefficients(
+            Filter(orders, torch.as_tensor(time), spec.scheme, spec.step, spec.skip, spec.skip_weight),
+            TOLERANCE[features.matrix.dtype],
+        ).shape[1]
+        for time in set(spec.time.detach().tolist())
+    )
+    x = features.matrix if features.transpose is None else features.matrix.to_dense()
+    if operator.similarity is not None:
+        x = x * operator.similarity[:, None]
+    terms = x.new_empty(widest, *x.shape)
+    terms[0] = x
+    for j in range(1, widest):
+        product = sparse_product(operator.csr, terms[j - 1])
+        terms[j] = CHEBYSHEV.first * product if j == 1 else CHEBYSHEV.factor * product - CHEBYSHEV.back * terms[j - 2]
+    return terms
+
+
+def _orthogonal(weight: Tensor, generator: torch.Generator) -> Tensor:
+    """Rows (or columns, the fewer) orthonormal, scaled so that projecting keeps the mean square length."""
+    nn.init.orthogonal_(weight, generator=generator)
+    features, dim = weight.shape
+    return weight * max(1.0, (features / dim)) ** 0.5
+
+
+_INITIALISERS: dict[str, Callable[[Tensor, torch.Generator], Tensor]] = {
+    "orthogonal": _orthogonal,
+    "glorot": lambda weight, generator: nn.init.xavier_uniform_(weight, generator=generator),
+}
+
+__all__ = ["ACTIVATIONS", "Features", "MultiViewEncoder", "Order", "diffusion_basis"]

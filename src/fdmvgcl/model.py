@@ -1,0 +1,334 @@
+"""FDMVGCL: the estimator. Fit on a graph, get embeddings, keep the model, embed new nodes later."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from torch import Tensor
+
+from fdmvgcl.diffusion import TOLERANCE, make_filter
+from fdmvgcl.encoder import Activation, Features, Initialisation, MultiViewEncoder, diffusion_basis
+from fdmvgcl.features import FeatureScaling, FeatureTransform
+from fdmvgcl.files import StrPath
+from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_unstable
+from fdmvgcl.graph import Graph
+from fdmvgcl.losses import RegularisedCosmean, unit_rows
+from fdmvgcl.operators import Normalisation, Operator
+from fdmvgcl.plan import Order, Workload
+from fdmvgcl.training import Schedule, Trainer, initial_orders
+
+ViewScaling = Literal["rows", "view"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Inputs:
+    """A graph as the encoder takes it."""
+
+    features: Features
+    operator: Operator
+    basis: Tensor | None
+
+
+class FDMVGCL(BaseEstimator):
+    """Label-free node embeddings by multi-view fractional diffusion.
+
+    K encoders project the features, diffuse them with a learnable fractional order each, and are trained to agree
+    between neighbouring views; views whose orders meet are pruned; the embedding is the weighted sum of the views.
+
+    Args:
+        dim: width of the embedding.
+        views: number K of views to begin with.
+        epochs: of each training phase.
+        time: diffusion time T. Larger reaches further.
+        learn_time: learn one time for each view.
+        scheme: ``"exact"``, or ``"predictor"``, ``"pece"``, ``"l1"``, ``"gl"``, ``"trapezoid"`` with ``step``.
+        step: step of a time-stepping scheme.
+        skip: rounds of skip-connection, which keeps a share of the undiffused features; 0 for none.
+        skip_weight: how large a share.
+        learn_skip: learn that share.
+        learn_alpha: learn the orders; otherwise they stay evenly spaced from 0.01 to 1.
+        normalisation: of the adjacency, ``"sym"`` or ``"rw"``; ``None`` is ``"sym"``, or ``"rw"`` for directed graphs.
+        self_loops: weight of the self-loop added to every node.
+        eta: weight of the penalty on views with the same dominant direction.
+        lr, order_lr, weight_decay: of Adam; ``order_lr`` is for orders, times and the skip's weight.
+        activation: ``"leaky"``, ``"relu"`` or ``"identity"``.
+        initialisation: of the projections, ``"orthogonal"`` or ``"glorot"``.
+        feature_scaling: ``"auto"``, ``"rows"``, ``"columns"`` or ``"none"``; see :class:`FeatureTransform`.
+        view_scaling: before the sum, each view's rows get unit length (``"rows"``), or the view is divided by one
+            number (``"view"``), which keeps the differences in length between nodes.
+        min_rank: end a phase when the effective rank falls below this share of its start (0: never).
+        merge_width: δ of AVLA: orders whose logarithms are closer are one view; 0 never prunes.
+        smallest_alpha: ε of AVLA: orders stay in [ε, 1].
+        order_of_work: ``"project"`` or ``"diffuse"`` first; None lets the cost model choose. Same numbers either way.
+        memory_limit: bytes that a precomputed diffusion basis may take; None is half of the machine's memory.
+        seed: the same seed, thread count and machine give the same bytes.
+        device: where to compute.
+
+    Attributes:
+        alphas_: learnt orders, ascending as trained, shape (K̃,).
+        betas_: weights of the views in the sum; uniform, as no labels are seen.
+        history_: one record an epoch.
+        order_of_work_: what was chosen.
+    """
+
+    def __init__(
+        self,
+        dim: int = 512,
+        views: int = 5,
+        epochs: int = 30,
+        *,
+        time: float = 10.0,
+        learn_time: bool = False,
+        scheme: str = EXACT,
+        step: float | None = None,
+        skip: int = 0,
+        skip_weight: float = 1.0,
+        learn_skip: bool = False,
+        learn_alpha: bool = True,
+        normalisation: Normalisation | None = None,
+        self_loops: float = 0.0,
+        eta: float = 0.05,
+        lr: float = 0.01,
+        order_lr: float = 0.01,
+        weight_decay: float = 0.0,
+        activation: Activation = "leaky",
+        initialisation: Initialisation = "orthogonal",
+        feature_scaling: FeatureScaling = "auto",
+        view_scaling: ViewScaling = "rows",
+        min_rank: float = 0.5,
+        merge_width: float = 1e-4,
+        smallest_alpha: float = 1e-4,
+        order_of_work: Order | None = None,
+        memory_limit: int | None = None,
+        seed: int = 0,
+        device: str = "cpu",
+    ) -> None:
+        self.dim = dim
+        self.views = views
+        self.epochs = epochs
+        self.time = time
+        self.learn_time = learn_time
+        self.scheme = scheme
+        self.step = step
+        self.skip = skip
+        self.skip_weight = skip_weight
+        self.learn_skip = learn_skip
+        self.learn_alpha = learn_alpha
+        self.normalisation = normalisation
+        self.self_loops = self_loops
+        self.eta = eta
+        self.lr = lr
+        self.order_lr = order_lr
+        self.weight_decay = weight_decay
+        self.activation = activation
+        self.initialisation = initialisation
+        self.feature_scaling = feature_scaling
+        self.view_scaling = view_scaling
+        self.min_rank = min_rank
+        self.merge_width = merge_width
+        self.smallest_alpha = smallest_alpha
+        self.order_of_work = order_of_work
+        self.memory_limit = memory_limit
+        self.seed = seed
+        self.device = device
+
+    # -- learning -----------------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        graph: Graph,
+        y: None = None,
+        *,
+        on_epoch: Callable[[Trainer, dict[str, Any]], None] | None = None,
+        resume: StrPath | None = None,
+    ) -> Self:
+        """Learn projections and orders from a graph.
+
+        Args:
+            graph: the graph.
+            y: ignored, as scikit-learn has it.
+            on_epoch: called after each epoch with the trainer and the epoch's record.
+            resume: a checkpoint that ``Trainer.save`` wrote in a run with the same settings on the same graph.
+        """
+        self._check()
+        self.features_in_ = FeatureTransform.fit(graph, self.feature_scaling)
+        self.order_of_work_ = self._choose_order(graph)
+        trainer = self._trainer(initial_orders(self.views), torch.Generator().manual_seed(self.seed))
+        if resume is not None:
+            trainer.resume(resume, self.settings)
+        return self._train(graph, trainer, on_epoch)
+
+    def partial_fit(
+        self, graph: Graph, y: None = None, *, on_epoch: Callable[[Trainer, dict[str, Any]], None] | None = None
+    ) -> Self:
+        """Train on for ``epochs`` from what was learnt, on the same graph or another with the same feature columns."""
+        if not hasattr(self, "encoder_"):
+            return self.fit(graph, on_epoch=on_epoch)
+        self._check()
+        trainer = self._trainer(self.encoder_.alpha.detach().cpu(), torch.Generator().manual_seed(self.seed))
+        trainer.encoder.load_state_dict(self.encoder_.state_dict())
+        trainer.history = list(self.history_)
+        trainer.phase = 1 + max((record["phase"] for record in self.history_), default=-1)
+        return self._train(graph, trainer, on_epoch)
+
+    def _train(
+        self, graph: Graph, trainer: Trainer, on_epoch: Callable[[Trainer, dict[str, Any]], None] | None
+    ) -> Self:
+        inputs = self._inputs(graph)
+        warn_if_unstable(trainer.encoder.filter, inputs.operator.largest_frequency if self.scheme != EXACT else 0.0)
+        for record in trainer.run(inputs.features, inputs.operator, inputs.basis):
+            if on_epoch is not None:
+                on_epoch(trainer, record)
+        self.encoder_ = trainer.encoder
+        self.history_ = trainer.history
+        self.betas_ = np.full(len(self.alphas_), 1 / len(self.alphas_), dtype=np.float32)
+        views = self._views(inputs)
+        self.view_norms_ = views.square().sum(-1).mean(-1).sqrt().cpu().numpy()
+        return self
+
+    # -- using --------------------------------------------------------------------------------------------------------
+
+    def transform(self, graph: Graph) -> NDArray[np.float32]:
+        """Embeddings of a graph's nodes, seen or unseen, shape (N, dim), rows in ``graph.ids`` order."""
+        views = self.transform_views(graph)
+        return np.tensordot(self.betas_, views, axes=1).astype(np.float32)
+
+    def fit_transform(self, graph: Graph, y: None = None) -> NDArray[np.float32]:
+        """``fit`` and then ``transform`` the same graph."""
+        return self.fit(graph).transform(graph)
+
+    def transform_views(self, graph: Graph) -> NDArray[np.float32]:
+        """The views as they enter the sum (scaled), shape (K̃, N, dim)."""
+        if not hasattr(self, "encoder_"):
+            raise ValueError("this FDMVGCL must be fitted (or loaded) before it can transform")
+        return self._scaled(self._views(self._inputs(graph))).cpu().numpy()
+
+    @property
+    def alphas_(self) -> NDArray[np.float64]:
+        return self.encoder_.alpha.detach().cpu().numpy()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that decides the result, as JSON can hold it."""
+        return {name: value for name, value in self.get_params().items() if name not in ("device", "memory_limit")}
+
+    def memory_estimate(self, graph: Graph) -> int:
+        """Bytes that training on this graph takes at its peak, roughly."""
+        work = self._workload(graph)
+        per_view = 4 * work.nodes * work.dim
+        weights = 4 * work.features * work.dim * work.views
+        basis = work.basis_bytes if self._choose_order(graph) == "diffuse" else 0
+        # views, projections, activations and the gradients of these; Adam's two moments beside weight and gradient
+        return 6 * work.views * per_view + 4 * weights + 8 * work.feature_entries + 16 * work.entries + basis
+
+    def save(self, folder: StrPath) -> None:
+        """Write ``config.json`` and ``weights.safetensors`` into a folder; no pickle."""
+        from fdmvgcl.model_file import save_model  # it builds models, so it imports this module
+
+        save_model(self, folder)
+
+    @classmethod
+    def load(cls, folder: StrPath) -> "FDMVGCL":
+        """Read what :meth:`save` wrote."""
+        from fdmvgcl.model_file import load_model
+
+        return load_model(folder)
+
+    # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        for name in ("dim", "views"):
+            lowest = 2 if name == "views" else 1
+            if not isinstance(getattr(self, name), int) or getattr(self, name) < lowest:
+                raise ValueError(f"{name} must be a whole number of at least {lowest}, got {getattr(self, name)!r}")
+        choices = {
+            "activation": ("leaky", "relu", "identity"),
+            "initialisation": ("orthogonal", "glorot"),
+            "view_scaling": ("rows", "view"),
+            "order_of_work": (None, "project", "diffuse"),
+        }
+        for name, allowed in choices.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}")
+        self._filter(initial_orders(self.views))
+
+    def _filter(self, alphas: Tensor) -> Any:
+        return make_filter(
+            alphas, self.time, scheme=self.scheme, step=self.step, skip=self.skip, skip_weight=self.skip_weight
+        )
+
+    def _workload(self, graph: Graph) -> Workload:
+        transform = FeatureTransform.fit(graph, self.feature_scaling)
+        sparse = graph.features is not None and not isinstance(graph.features, np.ndarray)
+        dense = not sparse or transform.scaling == "columns"
+        entries = graph.num_nodes * transform.columns if dense else graph.features.nnz  # type: ignore[union-attr]
+        degree = chebyshev_coefficients(self._filter(torch.tensor([0.01, 1.0])), TOLERANCE[torch.float32]).shape[1] - 1
+        nnz = graph.adjacency.nnz + graph.num_nodes
+        return Workload(graph.num_nodes, nnz, transform.columns, entries, dense, self.dim, self.views, degree)
+
+    def _choose_order(self, graph: Graph) -> Order:
+        if graph.directed or self.learn_time or self.learn_skip:
+            return "project"  # the basis serves undirected graphs, and a degree that is known beforehand
+        return self.order_of_work or self._workload(graph).faster_order(self.memory_limit)
+
+    def _inputs(self, graph: Graph) -> _Inputs:
+        operator = graph.operator(self.normalisation, self.self_loops).to(self.device)
+        features = Features.of(self.features_in_.apply(graph).to(self.device))
+        basis = None
+        if self.order_of_work_ == "diffuse" and not graph.directed:
+            spec = self._filter(initial_orders(2))
+            basis = diffusion_basis(features, operator, spec, smallest_alpha=self.smallest_alpha)
+        return _Inputs(features, operator, basis)
+
+    def _build(self, alphas: Tensor, generator: torch.Generator) -> MultiViewEncoder:
+        encoder = MultiViewEncoder(
+            self.features_in_.columns,
+            self.dim,
+            alphas,
+            time=self.time,
+            learn_time=self.learn_time,
+            scheme=self.scheme,
+            step=self.step,
+            skip=self.skip,
+            skip_weight=self.skip_weight,
+            learn_skip=self.learn_skip,
+            activation=self.activation,
+            initialisation=self.initialisation,
+            generator=generator,
+        )
+        encoder.alpha.requires_grad_(self.learn_alpha)
+        return encoder.to(self.device)
+
+    def _trainer(self, alphas: Tensor, generator: torch.Generator) -> Trainer:
+        schedule = Schedule(
+            epochs=self.epochs,
+            lr=self.lr,
+            order_lr=self.order_lr,
+            weight_decay=self.weight_decay,
+            smallest_alpha=self.smallest_alpha,
+            merge_width=self.merge_width,
+            min_rank=self.min_rank,
+        )
+        loss = RegularisedCosmean(self.eta)
+        return Trainer(self._build, loss, self._combine_uniformly, schedule, alphas, generator)
+
+    def _views(self, inputs: _Inputs) -> Tensor:
+        with torch.no_grad():
+            return self.encoder_(inputs.features, inputs.operator, inputs.basis)
+
+    def _scaled(self, views: Tensor) -> Tensor:
+        if self.view_scaling == "rows":
+            return unit_rows(views)
+        norms = torch.from_numpy(self.view_norms_).to(views)
+        return views / torch.where(norms > 0, norms, torch.ones_like(norms))[:, None, None]
+
+    def _combine_uniformly(self, views: Tensor) -> Tensor:
+        """The embedding's rows while training, when the scale of a whole view is taken from the sample itself."""
+        if self.view_scaling == "rows":
+            return unit_rows(views).mean(0)
+        norms = views.square().sum(-1).mean(-1).sqrt()[:, None, None]
+        return (views / torch.where(norms > 0, norms, torch.ones_like(norms))).mean(0)

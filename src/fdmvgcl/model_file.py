@@ -1,0 +1,116 @@
+"""A model on disk: settings as JSON, weights as safetensors. Nothing is ever unpickled."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+
+from fdmvgcl.errors import InputError, shown
+from fdmvgcl.features import FeatureTransform
+from fdmvgcl.files import StrPath, atomic_write, read_bytes
+from fdmvgcl.model import FDMVGCL
+
+MODEL_FORMAT = 1
+
+
+def save_model(model: FDMVGCL, folder: StrPath) -> None:
+    """Write ``config.json`` and ``weights.safetensors``, each aside and renamed."""
+    if not hasattr(model, "encoder_"):
+        raise ValueError("this FDMVGCL must be fitted before it can be saved")
+    transform = model.features_in_
+    config = {
+        "format": MODEL_FORMAT,
+        "parameters": model.get_params(),
+        "features": {
+            "scaling": transform.scaling,
+            "columns": transform.columns,
+            "names": transform.names,
+            "substitute": transform.substitute,
+        },
+        "alphas": model.alphas_.tolist(),
+        "betas": model.betas_.tolist(),
+        "view_norms": model.view_norms_.tolist(),
+        "order_of_work": model.order_of_work_,
+        "history": model.history_,
+    }
+    tensors = {f"encoder.{name}": value.cpu().contiguous() for name, value in model.encoder_.state_dict().items()}
+    for name in ("mean", "scale"):
+        value = getattr(transform, name)
+        if value is not None:
+            tensors[f"features.{name}"] = torch.from_numpy(value)
+    path = Path(folder)
+    path.mkdir(parents=True, exist_ok=True)
+    with atomic_write(path / "weights.safetensors") as handle:
+        handle.write(save(tensors))
+    with atomic_write(path / "config.json") as handle:
+        handle.write((json.dumps(config, indent=1) + "\n").encode())
+
+
+def load_model(folder: StrPath) -> FDMVGCL:
+    """Read what :func:`save_model` wrote, or one :class:`InputError`."""
+    path = Path(folder)
+    config = _read_config(path / "config.json")
+    weights = path / "weights.safetensors"
+    try:
+        tensors = load(read_bytes(weights))
+    except SafetensorError as error:
+        raise InputError(weights, f"is not a safetensors file ({error})") from None
+    try:
+        return _assemble(config, tensors)
+    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(
+            path / "config.json", f"does not describe the weights beside it ({shown(reason, 120)})"
+        ) from None
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        config = json.loads(read_bytes(path))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise InputError(path, f"is not valid JSON ({error})") from None
+    if not isinstance(config, dict) or config.get("format") != MODEL_FORMAT:
+        found = config.get("format") if isinstance(config, dict) else type(config).__name__
+        raise InputError(path, f"must be a model of format {MODEL_FORMAT}, got {shown(found)}")
+    parameters = config.get("parameters")
+    known = FDMVGCL().get_params()
+    if not isinstance(parameters, dict) or set(parameters) != set(known):
+        unknown = sorted(set(parameters or ()) ^ set(known)) if isinstance(parameters, dict) else ["parameters"]
+        raise InputError(path, f"must hold exactly the model's parameters; {unknown[0]!r} is missing or unknown")
+    return config
+
+
+def _assemble(config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> FDMVGCL:
+    model = FDMVGCL(**config["parameters"])
+    model._check()
+    described = config["features"]
+    names = None if described["names"] is None else tuple(described["names"])
+    model.features_in_ = FeatureTransform(
+        described["scaling"],
+        described["columns"],
+        names,
+        described["substitute"],
+        *(tensors[key].numpy() if (key := f"features.{n}") in tensors else None for n in ("mean", "scale")),
+    )
+    alphas = tensors["encoder.alpha"]
+    weight = tensors["encoder.weight"]
+    expected = (len(alphas), described["columns"], model.dim)
+    if tuple(weight.shape) != expected:
+        raise ValueError(f"weights must have shape {expected}, got {tuple(weight.shape)}")
+    if not all(bool(t.isfinite().all()) for t in tensors.values()):
+        raise ValueError("weights must be finite")
+    model.encoder_ = model._build(alphas, torch.Generator())
+    model.encoder_.load_state_dict(
+        {k.removeprefix("encoder."): v for k, v in tensors.items() if k.startswith("encoder.")}
+    )
+    model.betas_ = np.asarray(config["betas"], dtype=np.float32)
+    model.view_norms_ = np.asarray(config["view_norms"], dtype=np.float32)
+    if model.betas_.shape != alphas.shape or model.view_norms_.shape != alphas.shape:
+        raise ValueError(f"betas and view_norms must have one number for each of {len(alphas)} views")
+    model.order_of_work_ = config["order_of_work"]
+    model.history_ = config["history"]
+    return model

@@ -1,0 +1,64 @@
+"""Which of the two orders of work is faster: project first and then diffuse, or diffuse once and then project."""
+
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+Order = Literal["project", "diffuse"]
+
+# Seconds of one unit of work on the reference machine (benchmarks/order.py fits them); only their ratios matter.
+_GEMM = 1.0 / 1.1e11  # a floating-point operation of a dense product
+_SPARSE = 1.0 / 1.2e10  # a multiply-add of a sparse product X W
+_SWEEP = 1.0 / 2.0e10  # a multiply-add of the recurrence, with its share of memory traffic
+_STREAM = 1.0 / 1.0e10  # a byte of the basis read from memory
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What the cost of a training epoch depends on.
+
+    Args:
+        nodes, entries: N and the number of entries of Ā.
+        features, feature_entries: F and the number of entries of X (N·F if dense).
+        dense_features: whether X is stored dense.
+        dim, views, degree: d, K and the degree of the expansion.
+    """
+
+    nodes: int
+    entries: int
+    features: int
+    feature_entries: int
+    dense_features: bool
+    dim: int
+    views: int
+    degree: int
+
+    @property
+    def project_seconds(self) -> float:
+        """An epoch of projecting first: X W and its gradient, then the recurrence forth and back."""
+        product = 2 * self.feature_entries * self.dim * self.views
+        projection = 2 * product * _GEMM if self.dense_features else product * _SPARSE
+        recurrence = 2 * self.degree * (self.entries + 3 * self.nodes) * self.dim * self.views * _SWEEP
+        return projection + recurrence
+
+    @property
+    def diffuse_seconds(self) -> float:
+        """An epoch of diffusing first: the basis contracted forth and back, and three dense products a view."""
+        contraction = 2 * 4 * (self.degree + 1) * self.nodes * self.features * _STREAM
+        products = 3 * 2 * self.nodes * self.features * self.dim * self.views * _GEMM
+        return contraction + products
+
+    @property
+    def basis_bytes(self) -> int:
+        return 4 * (self.degree + 1) * self.nodes * self.features
+
+    def faster_order(self, memory_limit: int | None = None) -> Order:
+        """The faster order whose basis fits the memory limit (half of the machine's memory if None)."""
+        limit = machine_memory() // 2 if memory_limit is None else memory_limit
+        fits = self.basis_bytes <= limit
+        return "diffuse" if fits and self.diffuse_seconds < self.project_seconds else "project"
+
+
+def machine_memory() -> int:
+    """Bytes of memory that the machine has, whether free or not: a plan must not depend on the hour."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -1,0 +1,222 @@
+"""The training loop: phases of epochs, between which views whose orders have met are pruned (AVLA)."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from fdmvgcl.diagnostics import effective_rank, sample_rows, view_similarity
+from fdmvgcl.encoder import Features, MultiViewEncoder
+from fdmvgcl.errors import InputError
+from fdmvgcl.files import StrPath, atomic_write, read_bytes
+from fdmvgcl.losses import Loss
+from fdmvgcl.operators import Operator
+
+CHECKPOINT_FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast to train.
+
+    Args:
+        epochs: of a phase.
+        lr, order_lr: learning rates of Adam for the weights, and for orders, times and the skip's weight.
+        weight_decay: of the weights.
+        smallest_alpha: ε, the lower end that orders are clamped to after each step.
+        merge_width: δ; after a phase, orders whose logarithms lie within less than this keep one view of them.
+        min_rank: end a phase when the embedding's effective rank falls below this share of its rank at the phase's
+            start: collapse, seen without labels. 0 never ends early.
+    """
+
+    epochs: int = 30
+    lr: float = 0.01
+    order_lr: float = 0.01
+    weight_decay: float = 0.0
+    smallest_alpha: float = 1e-4
+    merge_width: float = 1e-4
+    min_rank: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name, lowest in {"epochs": 0, "lr": 0, "order_lr": 0, "weight_decay": 0, "min_rank": 0}.items():
+            if not getattr(self, name) >= lowest:
+                raise ValueError(f"{name} must be at least {lowest}, got {getattr(self, name)}")
+        if not 0 < self.smallest_alpha < 1:
+            raise ValueError(f"smallest_alpha must lie in (0, 1), got {self.smallest_alpha}")
+
+
+def initial_orders(views: int) -> Tensor:
+    """K orders, evenly spaced from 0.01 to 1."""
+    if views < 2:
+        raise ValueError(f"views must be at least 2, got {views}")
+    return torch.linspace(0.01, 1.0, views, dtype=torch.float64)
+
+
+def distinct_orders(alphas: Tensor, merge_width: float, generator: torch.Generator) -> Tensor:
+    """AVLA's reduction: of each run of orders whose logarithms span less than ``merge_width``, one at random.
+
+    Never fewer than two: if all have met, the smallest and the largest stay. Returned ascending.
+    """
+    ordered = alphas.detach().sort().values
+    runs: list[list[Tensor]] = []
+    for alpha in ordered:
+        if runs and float(alpha.log() - runs[-1][0].log()) < merge_width:
+            runs[-1].append(alpha)
+        else:
+            runs.append([alpha])
+    if len(runs) < 2:
+        return torch.stack([ordered[0], ordered[-1]])
+    return torch.stack([run[int(torch.randint(len(run), (1,), generator=generator))] for run in runs])
+
+
+class Trainer:
+    """Trains an encoder phase by phase; its whole state can be saved between any two epochs and taken up again.
+
+    Args:
+        build: ``build(alphas, generator)`` makes a fresh encoder with these orders.
+        loss: views (K, N, d) -> named terms, with ``loss.weights`` of each term.
+        combine: views (K, n, d) -> embedding (n, d); used to watch its effective rank.
+        schedule: how long and how fast.
+        alphas: initial orders.
+        generator: source of all randomness.
+    """
+
+    def __init__(
+        self,
+        build: Callable[[Tensor, torch.Generator], MultiViewEncoder],
+        loss: Loss,
+        combine: Callable[[Tensor], Tensor],
+        schedule: Schedule,
+        alphas: Tensor,
+        generator: torch.Generator,
+    ) -> None:
+        self.build, self.loss, self.combine, self.schedule, self.generator = build, loss, combine, schedule, generator
+        self.history: list[dict[str, Any]] = []
+        self.phase, self.epoch, self.first_rank, self.done = 0, 0, 0.0, False
+        self._begin_phase(alphas)
+
+    def _begin_phase(self, alphas: Tensor) -> None:
+        """Weights and optimiser anew, from these orders."""
+        self.encoder = self.build(alphas, self.generator)
+        slow = [self.encoder.alpha, self.encoder.time, self.encoder.skip_weight]
+        self.optimiser = torch.optim.Adam(
+            [
+                {"params": [self.encoder.weight], "lr": self.schedule.lr, "weight_decay": self.schedule.weight_decay},
+                {"params": [p for p in slow if p.requires_grad], "lr": self.schedule.order_lr},
+            ]
+        )
+        self.epoch, self.first_rank = 0, 0.0
+
+    def run(self, features: Features, operator: Operator, basis: Tensor | None = None) -> Iterator[dict[str, Any]]:
+        """Train to the end, yielding each epoch's record after the step that it describes."""
+        while not self.done:
+            collapsed = False
+            while self.epoch < self.schedule.epochs and not collapsed:
+                record = self._step(features, operator, basis)
+                collapsed = record["effective_rank"] < self.schedule.min_rank * self.first_rank
+                if collapsed:
+                    self.epoch = self.schedule.epochs
+                self.history.append(record)
+                yield record
+            kept = distinct_orders(self.encoder.alpha, self.schedule.merge_width, self.generator)
+            if len(kept) < len(self.encoder.alpha):
+                self.phase += 1
+                self._begin_phase(kept)
+            else:
+                self.done = True
+
+    def _step(self, features: Features, operator: Operator, basis: Tensor | None) -> dict[str, Any]:
+        started = time.perf_counter()
+        self.optimiser.zero_grad()
+        views = self.encoder(features, operator, basis)
+        terms: dict[str, Tensor] = self.loss(views)
+        total = torch.stack([self.loss.weights[name] * term for name, term in terms.items()]).sum()
+        if not bool(total.isfinite()):
+            raise FloatingPointError(f"the loss is {total.item()} in phase {self.phase}, epoch {self.epoch}")
+        total.backward()
+        with torch.no_grad():
+            sample = sample_rows(views.detach())
+            rank = effective_rank(self.combine(sample))
+            similarity = view_similarity(sample)
+        if self.epoch == 0:
+            self.first_rank = rank
+        record = {
+            "phase": self.phase,
+            "epoch": self.epoch,
+            "loss": total.item(),
+            **{name: term.item() for name, term in terms.items()},
+            "alpha": self.encoder.alpha.tolist(),
+            "time": self.encoder.time.tolist(),
+            "skip_weight": self.encoder.skip_weight.item(),
+            "view_similarity": similarity,
+            "effective_rank": rank,
+        }
+        self.optimiser.step()
+        self.encoder.clamp_(self.schedule.smallest_alpha)
+        self.epoch += 1
+        return record | {"seconds": time.perf_counter() - started}
+
+    def save(self, path: StrPath, settings: dict[str, Any]) -> None:
+        """Write the whole state as safetensors; ``settings`` must be the same when it is taken up again."""
+        tensors = {f"encoder.{name}": value for name, value in self.encoder.state_dict().items()}
+        for number, slots in self.optimiser.state_dict()["state"].items():
+            tensors |= {f"optimiser.{number}.{slot}": value for slot, value in slots.items()}
+        tensors["generator"] = self.generator.get_state()
+        progress = {
+            "format": CHECKPOINT_FORMAT,
+            "settings": settings,
+            "phase": self.phase,
+            "epoch": self.epoch,
+            "first_rank": self.first_rank,
+            "done": self.done,
+            "history": self.history,
+        }
+        content = save(
+            {name: t.detach().cpu().contiguous() for name, t in tensors.items()}, {"progress": json.dumps(progress)}
+        )
+        with atomic_write(path) as handle:
+            handle.write(content)
+
+    def resume(self, path: StrPath, settings: dict[str, Any]) -> None:
+        """Take up the state that :meth:`save` wrote."""
+        tensors, progress = _read_checkpoint(path)
+        differing = [name for name, value in settings.items() if progress["settings"].get(name) != value]
+        if differing:
+            name = differing[0]
+            raise InputError(
+                path,
+                f"was made with {name}={progress['settings'].get(name)!r}, not {settings[name]!r}; "
+                f"use the same settings, or start anew without --resume",
+            )
+        self._begin_phase(tensors["encoder.alpha"])
+        self.encoder.load_state_dict(
+            {k.removeprefix("encoder."): v for k, v in tensors.items() if k.startswith("encoder.")}
+        )
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, value in tensors.items():
+            if name.startswith("optimiser."):
+                _, number, slot = name.split(".")
+                state.setdefault(int(number), {})[slot] = value
+        self.optimiser.load_state_dict(self.optimiser.state_dict() | {"state": state})
+        self.generator.set_state(tensors["generator"])
+        self.phase, self.epoch, self.done = progress["phase"], progress["epoch"], progress["done"]
+        self.first_rank, self.history = progress["first_rank"], progress["history"]
+
+
+def _read_checkpoint(path: StrPath) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    content = read_bytes(path)
+    try:
+        tensors = load(content)
+        header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+        progress = json.loads(header["__metadata__"]["progress"])
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise InputError(path, f"is not a checkpoint of fdmvgcl ({type(error).__name__})") from None
+    if progress.get("format") != CHECKPOINT_FORMAT:
+        raise InputError(path, f"has checkpoint format {progress.get('format')!r}; expected {CHECKPOINT_FORMAT}")
+    return tensors, progress

@@ -1,0 +1,26 @@
+"""FD-MVGCL as a PyTorch Geometric transform."""
+
+import torch
+from torch_geometric.data import Data
+from torch_geometric.transforms import BaseTransform
+
+from fdmvgcl.graph import Graph
+from fdmvgcl.model import FDMVGCL
+
+
+class AddEmbedding(BaseTransform):
+    """Adds label-free embeddings to a graph as ``data.z``, shape (N, dim).
+
+    Args:
+        model: a fitted model only transforms; one that is not fitted is fitted on the first graph that comes.
+    """
+
+    def __init__(self, model: FDMVGCL | None = None) -> None:
+        self.model = FDMVGCL() if model is None else model
+
+    def forward(self, data: Data) -> Data:
+        graph = Graph.from_pyg(data)
+        if not hasattr(self.model, "encoder_"):
+            self.model.fit(graph)
+        data.z = torch.from_numpy(self.model.transform(graph))
+        return data
