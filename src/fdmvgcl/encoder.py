@@ -141,7 +141,7 @@ def diffusion_basis(features: Features, operator: Operator, spec: Filter, *, sma
             Filter(orders, torch.as_tensor(time), spec.scheme, spec.step, spec.skip, spec.skip_weight),
             TOLERANCE[features.matrix.dtype],
         ).shape[1]
-        for time in set(spec.time.detach().tolist())
+        for time in set(spec.time.detach().flatten().tolist())
     )
     x = features.matrix if features.transpose is None else features.matrix.to_dense()
     if operator.similarity is not None:

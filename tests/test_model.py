@@ -1,0 +1,239 @@
+"""The estimator: scikit-learn manners, unseen nodes, safe files, and two orders of work with the same numbers."""
+
+import json
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from scipy import sparse
+from sklearn.base import clone
+from torch_geometric.data import Data
+
+from fdmvgcl import FDMVGCL, AddEmbedding, Graph
+from fdmvgcl.errors import InputError
+from fdmvgcl.features import FeatureTransform, substitute_features
+
+SMALL = {"dim": 16, "views": 3, "epochs": 3, "time": 3.0}
+
+
+def make_graph(nodes: int = 40, features: int = 12, *, sparse_features: bool = False, signed: bool = False) -> Graph:
+    rng = np.random.default_rng(0)
+    table = rng.random((nodes, features)) - (0.5 if signed else 0.0)
+    if sparse_features:
+        table = sparse.csr_array(table * (rng.random(table.shape) < 0.3))
+    ends = rng.integers(0, nodes - 2, (2, 3 * nodes))  # the last two nodes are isolated
+    return Graph.from_edges(*ends, nodes=range(nodes), features=table)
+
+
+def test_fit_transform_gives_rows_in_order_of_ids() -> None:
+    graph = make_graph()
+    model = FDMVGCL(**SMALL)
+    z = model.fit_transform(graph)
+    assert z.shape == (40, 16)
+    assert z.dtype == np.float32
+    assert np.isfinite(z).all()
+    assert len(model.history_) >= 3
+    assert model.betas_.sum() == pytest.approx(1)
+    assert model.transform_views(graph).shape == (len(model.alphas_), 40, 16)
+
+
+def test_scikit_learn_manners() -> None:
+    model = FDMVGCL(dim=16, eta=0.2)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert copy.set_params(dim=8).dim == 8
+    with pytest.raises(ValueError, match="must be fitted"):
+        copy.transform(make_graph())
+
+
+def test_same_seed_same_bytes_and_another_seed_not() -> None:
+    graph = make_graph()
+    first, again, other = (FDMVGCL(**SMALL, seed=s).fit_transform(graph) for s in (1, 1, 2))
+    assert first.tobytes() == again.tobytes()
+    assert not np.allclose(first, other)
+
+
+def test_order_of_nodes_in_the_file_does_not_matter() -> None:
+    graph = make_graph()
+    entries = graph.adjacency.tocoo()
+    order = np.random.default_rng(1).permutation(entries.nnz)
+    shuffled = Graph.from_edges(
+        entries.row[order], entries.col[order], nodes=range(40)[::-1], features=graph.features[::-1]
+    )
+    assert FDMVGCL(**SMALL).fit_transform(graph).tobytes() == FDMVGCL(**SMALL).fit_transform(shuffled).tobytes()
+
+
+@pytest.mark.parametrize("sparse_features", [False, True])
+@pytest.mark.parametrize("normalisation", ["sym", "rw"])
+def test_both_orders_of_work_give_the_same_numbers(sparse_features: bool, normalisation: str) -> None:
+    graph = make_graph(sparse_features=sparse_features)
+    results = [
+        FDMVGCL(**SMALL, order_of_work=order, normalisation=normalisation, self_loops=0.5).fit(graph)
+        for order in ("project", "diffuse")
+    ]
+    assert [m.order_of_work_ for m in results] == ["project", "diffuse"]
+    for first, second in zip(*(m.history_ for m in results), strict=True):
+        assert first["loss"] == pytest.approx(second["loss"], rel=1e-4)
+        assert first["alpha"] == pytest.approx(second["alpha"], rel=1e-4)
+    assert np.allclose(results[0].transform(graph), results[1].transform(graph), atol=2e-3)
+
+
+def test_unseen_nodes_and_other_graphs() -> None:
+    graph, other = make_graph(), make_graph(nodes=25)
+    model = FDMVGCL(**SMALL).fit(graph)
+    assert model.transform(other).shape == (25, 16)
+    with pytest.raises(ValueError, match="needs 12 feature columns, got 5"):
+        model.transform(make_graph(features=5))
+    with pytest.raises(ValueError, match="got a graph without features"):
+        model.transform(Graph.from_edges(["a"], ["b"]))
+
+
+def test_feature_columns_are_matched_by_name() -> None:
+    graph = make_graph(features=3)
+    named = graph.with_features(graph.features, names=["x", "y", "z"])
+    turned = graph.with_features(graph.features[:, ::-1], names=["z", "y", "x"])
+    model = FDMVGCL(**SMALL).fit(named)
+    assert np.array_equal(model.transform(named), model.transform(turned))
+    with pytest.raises(ValueError, match="column 'x'"):
+        model.transform(graph.with_features(graph.features, names=["u", "y", "z"]))
+
+
+def test_isolated_nodes_get_an_embedding_of_their_own_features() -> None:
+    graph = make_graph()
+    z = FDMVGCL(**SMALL).fit_transform(graph)
+    assert (np.abs(z[list(graph.isolated)]).sum(1) > 0).all()
+
+
+def test_edge_weights_count() -> None:
+    plain = Graph.from_edges(["a", "b", "c"], ["b", "c", "a"], features=np.eye(3), feature_ids=["a", "b", "c"])
+    heavy = Graph.from_edges(
+        ["a", "b", "c"], ["b", "c", "a"], weight=[9, 1, 1], features=np.eye(3), feature_ids=["a", "b", "c"]
+    )
+    assert not np.allclose(FDMVGCL(**SMALL).fit_transform(plain), FDMVGCL(**SMALL).fit_transform(heavy))
+
+
+def test_graphs_without_features_use_the_documented_substitute() -> None:
+    graph = Graph.from_networkx(nx.karate_club_graph())
+    model = FDMVGCL(**SMALL).fit(graph)
+    assert model.features_in_.substitute
+    first = substitute_features(("a", "b"))
+    assert np.array_equal(first[1], substitute_features(("new", "b"))[1])
+    assert abs(first[0] @ first[1]) < 0.4
+    assert first[0] @ first[0] == pytest.approx(1)
+    grown = Graph.from_edges(["0", "never seen"], ["1", "0"])
+    assert model.transform(grown).shape == (3, 16)
+
+
+@pytest.mark.parametrize("graph", [make_graph(sparse_features=True), make_graph(signed=True)])
+def test_automatic_feature_scaling(graph: Graph) -> None:
+    transform = FeatureTransform.fit(graph, "auto")
+    x = transform.apply(graph)
+    x = (x.to_dense() if x.layout != torch.strided else x).double()
+    if transform.scaling == "rows":
+        sums = x.abs().sum(1)
+        assert torch.allclose(sums[sums > 0], torch.ones_like(sums[sums > 0]), atol=1e-5)
+    else:
+        assert transform.scaling == "columns"
+        assert torch.allclose(x.mean(0), torch.zeros(12, dtype=torch.float64), atol=1e-5)
+        assert torch.allclose(x.std(0, correction=0), torch.ones(12, dtype=torch.float64), atol=1e-4)
+
+
+@pytest.mark.parametrize("view_scaling", ["rows", "view"])
+@pytest.mark.parametrize("signed", [False, True])
+def test_save_and_load_round_trip(tmp_path: Path, view_scaling: str, signed: bool) -> None:
+    graph = make_graph(signed=signed)
+    model = FDMVGCL(**SMALL, view_scaling=view_scaling).fit(graph)
+    model.save(tmp_path / "model")
+    loaded = FDMVGCL.load(tmp_path / "model")
+    assert loaded.get_params() == model.get_params()
+    assert loaded.transform(graph).tobytes() == model.transform(graph).tobytes()
+    assert loaded.history_ == model.history_
+
+
+def test_warm_start_goes_on_from_a_saved_model(tmp_path: Path) -> None:
+    graph = make_graph()
+    FDMVGCL(**SMALL).fit(graph).save(tmp_path)
+    loaded = FDMVGCL.load(tmp_path)
+    before = loaded.history_[-1]["loss"]
+    loaded.partial_fit(graph)
+    assert len(loaded.history_) > 3
+    assert loaded.history_[3]["loss"] < before
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        ("config.json", lambda b: b[:40], "is not valid JSON"),
+        ("config.json", lambda b: b"[]", "model of format 1, got 'list'"),
+        ("config.json", lambda b: b.replace(b'"format": 1', b'"format": 99'), "format 1, got 99"),
+        ("config.json", lambda b: b.replace(b'"dim": 16', b'"dim": 17'), "does not describe the weights"),
+        ("config.json", lambda b: b.replace(b'"dim"', b'"dimm"'), "'dim' is missing or unknown"),
+        ("config.json", lambda b: b.replace(b'"leaky"', b'"sigmoid"'), "activation must be"),
+        ("weights.safetensors", lambda b: b[:-7], "is not a safetensors file"),
+        ("weights.safetensors", lambda b: b"", "is empty"),
+        ("weights.safetensors", lambda b: b"\x80\x04\x95" + b, "is not a safetensors file"),
+    ],
+)
+def test_damaged_models_get_one_clear_line(tmp_path: Path, name: str, damage, message: str) -> None:
+    FDMVGCL(**SMALL).fit(make_graph()).save(tmp_path)
+    path = tmp_path / name
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(InputError, match=message) as caught:
+        FDMVGCL.load(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_saved_files_hold_no_pickle(tmp_path: Path) -> None:
+    FDMVGCL(**SMALL).fit(make_graph()).save(tmp_path)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["config.json", "weights.safetensors"]
+    json.loads((tmp_path / "config.json").read_text())
+
+
+def test_pyg_transform_adds_z() -> None:
+    edge_index = torch.tensor([[0, 1, 2], [1, 2, 3]])
+    data = Data(x=torch.rand(4, 6), edge_index=edge_index)
+    transform = AddEmbedding(FDMVGCL(**SMALL))
+    assert transform(data).z.shape == (4, 16)
+    again = transform(Data(x=torch.rand(7, 6), edge_index=edge_index))
+    assert again.z.shape == (7, 16)
+
+
+def test_directed_graphs() -> None:
+    rng = np.random.default_rng(0)
+    graph = Graph.from_edges(
+        *rng.integers(0, 20, (2, 60)), nodes=range(20), features=rng.random((20, 4)), directed=True
+    )
+    z = FDMVGCL(**SMALL).fit_transform(graph)
+    assert np.isfinite(z).all()
+    with pytest.raises(ValueError, match="normalisation must be 'rw' for a directed graph"):
+        FDMVGCL(**SMALL, normalisation="sym").fit(graph)
+
+
+def test_time_stepping_schemes_train_too() -> None:
+    z = FDMVGCL(**SMALL, scheme="l1", step=0.5).fit_transform(make_graph())
+    assert np.isfinite(z).all()
+
+
+def test_a_graph_of_one_node_and_one_of_no_edges() -> None:
+    one = Graph.from_edges([], [], nodes=["only"], features=np.ones((1, 3)))
+    assert FDMVGCL(**SMALL).fit_transform(one).shape == (1, 16)
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"dim": 0}, "dim must be a whole number of at least 1, got 0"),
+        ({"views": 1}, "views must be a whole number of at least 2, got 1"),
+        ({"time": -1.0}, "time must be"),
+        ({"activation": "tanh"}, "activation must be one of"),
+        ({"feature_scaling": "log"}, "feature_scaling must be"),
+        ({"scheme": "euler"}, "scheme must be one of"),
+        ({"scheme": "l1", "step": 0.7}, "step must"),
+        ({"epochs": -1}, "epochs must be at least 0"),
+    ],
+)
+def test_bad_settings_are_named(bad: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        FDMVGCL(**(SMALL | bad)).fit(make_graph())
