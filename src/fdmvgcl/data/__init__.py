@@ -1,0 +1,22 @@
+"""Built-in and benchmark data sets: ``load("cora")`` gives a graph, its labels and its splits."""
+
+from .dataset import Dataset, Metric, Split, seeded_splits
+from .registry import Entry, datasets, load
+from .root import cache_root, data_root
+from .statistics import PAPER, Statistics, paper_differences, statistics
+
+__all__ = [
+    "PAPER",
+    "Dataset",
+    "Entry",
+    "Metric",
+    "Split",
+    "Statistics",
+    "cache_root",
+    "data_root",
+    "datasets",
+    "load",
+    "paper_differences",
+    "seeded_splits",
+    "statistics",
+]

@@ -1,0 +1,37 @@
+"""Honest numbers: the linear probe, weights of views, the protocol of choices, controls and summaries."""
+
+from .controls import diffused, majority, raw
+from .metrics import score
+from .probe import PENALTIES, LinearProbe, fit_path
+from .protocol import Choice, Outcome, Search, Trial, choose, evaluate, final_score, hide_test
+from .summary import Difference, Summary, paired_difference, summarise
+from .views import NORMALISATIONS, Normalise, Rows, Views
+from .weights import tune, uniform
+
+__all__ = [
+    "NORMALISATIONS",
+    "PENALTIES",
+    "Choice",
+    "Difference",
+    "LinearProbe",
+    "Normalise",
+    "Outcome",
+    "Rows",
+    "Search",
+    "Summary",
+    "Trial",
+    "Views",
+    "choose",
+    "diffused",
+    "evaluate",
+    "final_score",
+    "fit_path",
+    "hide_test",
+    "majority",
+    "paired_difference",
+    "raw",
+    "score",
+    "summarise",
+    "tune",
+    "uniform",
+]

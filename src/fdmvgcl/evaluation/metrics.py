@@ -1,0 +1,31 @@
+"""Scores of decision values, in [0, 1]."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fdmvgcl.data import Metric
+
+from .views import FloatArray
+
+
+def score(metric: Metric, decision: FloatArray, classes: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
+    """Score ``decision`` (n, C), whose columns stand for ``classes`` (C,), against ``labels`` (n,).
+
+    - ``accuracy``: share of rows whose largest value is in the column of their label;
+    - ``roc_auc``: area under the curve of the larger of two labels; 0.5 if only one class was seen in training.
+    """
+    if metric == "accuracy":
+        return float(np.mean(classes[decision.argmax(axis=1)] == labels))
+    if metric != "roc_auc":
+        raise ValueError(f"metric must be 'accuracy' or 'roc_auc', got {metric!r}")
+    seen = np.unique(labels)
+    if len(seen) != 2 or len(classes) > 2:
+        raise ValueError(
+            f"roc_auc needs exactly two classes, got {len(seen)} in scoring and {len(classes)} in training"
+        )
+    if len(classes) == 1:
+        return 0.5
+
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(labels == classes[1], decision[:, 1] - decision[:, 0]))

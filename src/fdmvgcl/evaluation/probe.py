@@ -1,0 +1,147 @@
+"""The linear probe: multinomial logistic regression with an L2 penalty, solved where it is small."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
+from threadpoolctl import ThreadpoolController
+
+from .views import FloatArray, Rows
+
+# Strong first: among equals on validation the simpler classifier is kept.
+PENALTIES: tuple[float, ...] = tuple(float(10.0**exponent) for exponent in np.arange(1.5, -4.5, -0.5))
+
+# Above this the eigenvectors of the smaller Gram matrix cost more than the iterations that they save.
+LARGEST_GRAM = 3000
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@dataclass(frozen=True, eq=False)
+class LinearProbe:
+    """Decision values ``rows · coefficients + intercept``.
+
+    Args:
+        classes: labels seen in training, shape (C,).
+        coefficients: shape (d, C).
+        intercept: shape (C,).
+    """
+
+    classes: NDArray[np.int64]
+    coefficients: FloatArray
+    intercept: FloatArray
+
+    def decision(self, rows: Rows) -> FloatArray:
+        """Decision values, shape (n, C)."""
+        return rows.product(self.coefficients) + self.intercept
+
+
+@dataclass(frozen=True, eq=False)
+class _Span:
+    """Training rows in principal coordinates: ``rows - 1 centreᵀ = coordinates · basisᵀ``, basis orthonormal.
+
+    An optimal coefficient lies in the span of the centred training rows (its penalty would only grow outside it, and
+    the free intercept absorbs the centre), so the same penalised problem in ``coordinates`` has the same optimum.
+    ``energies`` are the sums of squares of the coordinates. Rows too large for this are kept: centre 0, basis I.
+    """
+
+    coordinates: Rows
+    energies: FloatArray
+    centre: FloatArray
+    expand: Callable[[FloatArray], FloatArray]
+
+
+def _span(rows: Rows) -> _Span:
+    count, width = rows.shape
+    if min(count, width) > LARGEST_GRAM:
+        return _Span(rows, rows.column_squares(), np.zeros(width), lambda r: r)
+    block = rows.dense()
+    centre = block.mean(axis=0)
+    block = block - centre
+    if count > width:
+        energies, basis = scipy.linalg.eigh(block.T @ block, driver="evd")
+        return _Span(Rows(block @ basis), np.maximum(energies, 0.0), centre, lambda r: basis @ r)
+    energies, vectors = scipy.linalg.eigh(block @ block.T, driver="evd")
+    kept = energies > np.finfo(float).eps * count * max(energies[-1], np.finfo(float).tiny)
+    energies, vectors = energies[kept], vectors[:, kept]
+    singular = np.sqrt(energies)
+    return _Span(Rows(vectors * singular), energies, centre, lambda r: block.T @ (vectors @ (r / singular[:, None])))
+
+
+def _minimise(
+    span: _Span, targets: FloatArray, l2: float, start: tuple[FloatArray, FloatArray], tolerance: float
+) -> tuple[FloatArray, FloatArray]:
+    """Minimise ``Σ_i [logsumexp(z_i) - ⟨t_i, z_i⟩] + l2/2 ‖R‖²``, ``z = coordinates · R + b``, by L-BFGS.
+
+    In principal coordinates the curvature along axis j is near ``h s_j² + l2``, h being the mean of p(1 - p) at the
+    start: dividing by its root makes the problem round, and a few dozen steps are enough for most penalties.
+    """
+    count, classes = targets.shape
+    shares = softmax(span.coordinates.product(start[0]) + start[1], axis=1)
+    spread = float(np.mean(shares * (1.0 - shares)))
+    width = span.coordinates.shape[1]
+    scale = np.sqrt(spread * span.energies + l2)[:, None]
+    offset_scale = np.sqrt(spread * count)
+
+    def split(flat: FloatArray) -> tuple[FloatArray, FloatArray]:
+        matrix = flat.reshape(width + 1, classes)
+        return matrix[:-1] / scale, matrix[-1] / offset_scale
+
+    def objective(flat: FloatArray) -> tuple[float, FloatArray]:
+        coefficients, intercept = split(flat)
+        scores = span.coordinates.product(coefficients) + intercept
+        norms = logsumexp(scores, axis=1, keepdims=True)
+        value = norms.sum() - np.vdot(targets, scores) + 0.5 * l2 * np.vdot(coefficients, coefficients)
+        residual = np.exp(scores - norms) - targets
+        gradient = np.empty((width + 1, classes))
+        gradient[:-1] = (span.coordinates.adjoint(residual) + l2 * coefficients) / scale
+        gradient[-1] = residual.sum(axis=0) / offset_scale
+        return float(value), gradient.ravel()
+
+    flat = np.vstack([start[0] * scale, start[1] * offset_scale]).ravel()
+    options = {"maxiter": 1000, "maxfun": 2000, "gtol": tolerance, "ftol": 0.0, "maxcor": 20}
+    # Products this thin are slower on two threads than on one, by far on a busy machine.
+    with _libraries().limit(limits=1, user_api="blas"):
+        found: Any = minimize(objective, flat, jac=True, method="L-BFGS-B", options=options)
+    return split(found.x)
+
+
+def fit_path(
+    rows: Rows, labels: NDArray[np.int64], penalties: Sequence[float] = PENALTIES, *, tolerance: float = 1e-4
+) -> Iterator[LinearProbe]:
+    """One probe a penalty, each starting where the last one ended.
+
+    Args:
+        rows: prepared training rows, shape (n, d).
+        labels: their classes, shape (n,), any integers.
+        penalties: L2 weights relative to the mean squared norm of the centred training rows, so that a grid means the
+            same at every scale of the embedding; the penalty is ``penalty · mean ‖x‖² / 2 · ‖W‖²``.
+        tolerance: largest entry of the gradient, in coordinates where the curvature is about one.
+    """
+    classes, targets = np.unique(labels, return_inverse=True)
+    onehot = np.eye(len(classes))[targets]
+    span = _span(rows)
+    unit = _mean_square(rows)
+    priors = np.log(onehot.mean(axis=0))
+    start = np.zeros((span.coordinates.shape[1], len(classes))), priors - priors.mean()
+    for penalty in penalties:
+        if len(classes) > 1 and unit > 0:
+            start = _minimise(span, onehot, penalty * unit, start, tolerance)
+        coefficients = span.expand(start[0])
+        yield LinearProbe(classes, coefficients, start[1] - span.centre @ coefficients)
+
+
+def _mean_square(rows: Rows) -> float:
+    """Mean squared norm of the rows after centring."""
+    count = rows.shape[0]
+    mean = rows.adjoint(np.ones((count, 1)))[:, 0] / count
+    return float(rows.column_squares().sum() / count - mean @ mean)

@@ -1,0 +1,209 @@
+"""The protocol: every choice is made split by split on validation nodes; only :func:`final_score` reads a test label.
+
+The public splits overlap, so a setting picked on the mean of ten validations has read test labels. Here a pool of
+trials serves all splits, and for each split the trial, β, the normalisation and the penalty are chosen with that
+split's own training and validation labels. The functions that choose get labels without the test nodes'.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fdmvgcl.data import Metric, Split
+
+from .metrics import score
+from .probe import PENALTIES, LinearProbe, fit_path
+from .views import NORMALISATIONS, FloatArray, Matrix, Normalise, Views
+from .weights import tune, uniform
+
+HIDDEN = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One member of the pool: its settings, and how to get its views (arrays of shape (N, d), perhaps memory maps).
+
+    ``open`` is called when the views are needed and they are let go after, so a pool need not fit in memory.
+    """
+
+    settings: Mapping[str, Any]
+    open: Callable[[], Sequence[Matrix]]
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is chosen on validation besides the trial. Of equals the first in the order given is kept.
+
+    Args:
+        normalisations: preparations of the embedding to try.
+        penalties: penalties to try, strongest first (see :func:`fdmvgcl.evaluation.probe.fit_path`).
+        patience: the path of penalties ends after this many without a gain: weaker ones overfit more, and cost most.
+        tune_weights: whether to tune β of the chosen trial; else β is uniform.
+    """
+
+    normalisations: tuple[Normalise, ...] = NORMALISATIONS
+    penalties: tuple[float, ...] = PENALTIES
+    patience: int = 4
+    tune_weights: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What validation chose for one split, with the probe's decision values on the test nodes, shape (n_test, C)."""
+
+    trial: int
+    settings: Mapping[str, Any]
+    beta: tuple[float, ...]
+    normalise: Normalise
+    penalty: float
+    validation: float
+    classes: NDArray[np.int64] = field(repr=False, compare=False)
+    decision: FloatArray = field(repr=False, compare=False)
+
+    def record(self) -> dict[str, Any]:
+        """What was chosen, ready for JSON: enough to make the choice again."""
+        names = ("trial", "beta", "normalise", "penalty", "validation")
+        return {"settings": dict(self.settings)} | {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A split's choice and the score of its test nodes."""
+
+    split: int
+    choice: Choice
+    test: float
+
+
+def hide_test(labels: NDArray[np.int64], split: Split) -> NDArray[np.int64]:
+    """A copy of ``labels`` with -1 everywhere but on the split's training and validation nodes."""
+    known = np.full_like(labels, HIDDEN)
+    for part in (split.train, split.val):
+        known[part] = labels[part]
+    return known
+
+
+def final_score(choice: Choice, labels: NDArray[np.int64], split: Split, *, metric: Metric) -> float:
+    """Score the test nodes of a split by a choice made before. The only reader of test labels."""
+    return score(metric, choice.decision, choice.classes, labels[split.test])
+
+
+def choose(
+    trials: Sequence[Trial],
+    known: Sequence[NDArray[np.int64]],
+    splits: Sequence[Split],
+    *,
+    metric: Metric,
+    search: Search,
+) -> list[Choice]:
+    """The best choice for each split by its validation nodes alone.
+
+    Args:
+        trials: the pool. Each is opened once for all splits (and once more to tune β, where it was chosen).
+        known: for each split, the labels without its test nodes' (:func:`hide_test`), shape (N,).
+        splits: the splits; no choice for one of them depends on another.
+        metric: what to maximise.
+        search: the choices to try.
+    """
+    if not trials:
+        raise ValueError("the pool of trials is empty")
+    for labels, split in zip(known, splits, strict=True):
+        if (labels[split.test] != HIDDEN).any():
+            raise ValueError("choose() must not be given test labels: pass hide_test(labels, split)")
+    best: list[Choice | None] = [None] * len(splits)
+    for index, trial in enumerate(trials):
+        views = Views(trial.open())
+        for i, (labels, split) in enumerate(zip(known, splits, strict=True)):
+            fit = _Fit(views, labels, split, metric)
+            best[i] = _consider(best[i], index, trial, fit, search)
+    chosen = [choice for choice in best if choice is not None]
+    if not search.tune_weights:
+        return chosen
+    for index in sorted({choice.trial for choice in chosen}):
+        views = Views(trials[index].open())
+        for i, (labels, split) in enumerate(zip(known, splits, strict=True)):
+            if chosen[i].trial == index:
+                chosen[i] = _tune(chosen[i], _Fit(views, labels, split, metric), search)
+    return chosen
+
+
+def evaluate(
+    trials: Sequence[Trial],
+    labels: NDArray[np.int64],
+    splits: Sequence[Split],
+    *,
+    metric: Metric = "accuracy",
+    search: Search | None = None,
+) -> list[Outcome]:
+    """Choose for every split, and only then score every split's test nodes, once."""
+    known = [hide_test(labels, split) for split in splits]
+    choices = choose(trials, known, splits, metric=metric, search=search or Search())
+    return [
+        Outcome(i, choice, final_score(choice, labels, split, metric=metric))
+        for i, (choice, split) in enumerate(zip(choices, splits, strict=True))
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """One trial on one split, without the test labels."""
+
+    views: Views
+    labels: NDArray[np.int64]
+    split: Split
+    metric: Metric
+
+    def path(
+        self, beta: FloatArray, normalise: Normalise, penalties: Sequence[float], patience: int
+    ) -> tuple[float, float, LinearProbe]:
+        """The best penalty by validation, the first of equals: (score, penalty, probe)."""
+        train = self.views.rows(beta, normalise, self.split.train)
+        val = self.views.rows(beta, normalise, self.split.val)
+        best: tuple[float, float, LinearProbe] | None = None
+        since = 0
+        for penalty, probe in zip(penalties, fit_path(train, self.labels[self.split.train], penalties), strict=False):
+            value = score(self.metric, probe.decision(val), probe.classes, self.labels[self.split.val])
+            if best is None or value > best[0]:
+                best, since = (value, penalty, probe), 0
+            else:
+                since += 1
+            if since == patience:
+                break
+        if best is None:
+            raise ValueError("the grid of penalties is empty")
+        return best
+
+    def decision(self, beta: FloatArray, normalise: Normalise, probe: LinearProbe) -> FloatArray:
+        return probe.decision(self.views.rows(beta, normalise, self.split.test))
+
+
+def _consider(best: Choice | None, index: int, trial: Trial, fit: _Fit, search: Search) -> Choice | None:
+    """The better of ``best`` and this trial with uniform β."""
+    beta = uniform(len(fit.views))
+    for normalise in search.normalisations:
+        value, penalty, probe = fit.path(beta, normalise, search.penalties, search.patience)
+        if best is None or value > best.validation:
+            decision = fit.decision(beta, normalise, probe)
+            weights = tuple(beta.tolist())
+            best = Choice(index, trial.settings, weights, normalise, penalty, value, probe.classes, decision)
+    return best
+
+
+def _tune(choice: Choice, fit: _Fit, search: Search) -> Choice:
+    """``choice`` with β tuned at its normalisation and penalty, and then the penalty chosen anew."""
+    normalise = choice.normalise
+    beta, value = tune(lambda b: fit.path(b, normalise, (choice.penalty,), 1)[0], len(fit.views))
+    if value <= choice.validation:
+        return choice
+    value, penalty, probe = fit.path(beta, normalise, search.penalties, search.patience)
+    return replace(
+        choice,
+        beta=tuple(beta.tolist()),
+        penalty=penalty,
+        validation=value,
+        classes=probe.classes,
+        decision=fit.decision(beta, normalise, probe),
+    )

@@ -1,0 +1,165 @@
+import inspect
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import fdmvgcl.evaluation
+from fdmvgcl.data import Split
+from fdmvgcl.evaluation import Search, Trial, choose, evaluate, final_score, hide_test, protocol
+
+NODES, CLASSES = 160, 3
+QUICK = Search(penalties=(1.0, 0.1, 0.01), tune_weights=True)
+
+
+@pytest.fixture
+def labels():
+    return np.random.default_rng(5).integers(0, CLASSES, NODES)
+
+
+@pytest.fixture
+def splits():
+    orders = [np.random.default_rng(seed).permutation(NODES) for seed in range(3)]
+    return [Split(order[:60], order[60:110], order[110:]) for order in orders]
+
+
+@pytest.fixture
+def pool(labels):
+    """Trials whose views carry the labels with more or less noise."""
+    rng = np.random.default_rng(6)
+    signal = np.eye(CLASSES)[labels] @ rng.standard_normal((CLASSES, 8))
+    views = [
+        [signal * strength + rng.standard_normal((NODES, 8)) for strength in strengths]
+        for strengths in ((0.1, 0.3), (0.6, 0.0), (0.4, 0.5))
+    ]
+    return [Trial({"number": i}, lambda arrays=arrays: arrays) for i, arrays in enumerate(views)]
+
+
+def chosen(pool, labels, splits):
+    known = [hide_test(labels, split) for split in splits]
+    return choose(pool, known, splits, metric="accuracy", search=QUICK)
+
+
+def test_test_labels_change_no_choice_and_no_decision_value(pool, labels, splits):
+    for split in splits:
+        shuffled = labels.copy()
+        shuffled[split.test] = np.random.default_rng(7).permutation(labels[split.test])
+        assert (shuffled != labels).any()
+        before, after = (evaluate(pool, given, [split], search=QUICK)[0] for given in (labels, shuffled))
+        assert before.choice == after.choice
+        np.testing.assert_array_equal(before.choice.decision, after.choice.decision)
+        assert before.test != after.test
+
+
+def test_a_choice_does_not_depend_on_other_splits(pool, labels, splits):
+    together = chosen(pool, labels, splits)
+    for choice, split in zip(together, splits, strict=True):
+        alone = chosen(pool, labels, [split])[0]
+        assert alone == choice
+        np.testing.assert_array_equal(alone.decision, choice.decision)
+
+
+def test_choosing_refuses_test_labels(pool, labels, splits):
+    with pytest.raises(ValueError, match="must not be given test labels"):
+        choose(pool, [labels], splits[:1], metric="accuracy", search=QUICK)
+
+
+def test_hidden_labels_are_all_but_train_and_validation(labels, splits):
+    known = hide_test(labels, splits[0])
+    shown = np.concatenate([splits[0].train, splits[0].val])
+    np.testing.assert_array_equal(known[shown], labels[shown])
+    assert (np.delete(known, shown) == -1).all()
+    assert (labels >= 0).all()
+
+
+def test_only_the_protocol_reads_test_labels():
+    folder = Path(inspect.getfile(fdmvgcl.evaluation)).parent
+    readers = [path.name for path in folder.glob("*.py") if "[split.test]" in path.read_text()]
+    assert readers == ["protocol.py"]
+    assert inspect.getsource(protocol).count("labels[split.test]") == 2  # the refusal in choose(), and final_score()
+    assert inspect.getsource(final_score).count("labels[split.test]") == 1
+
+
+def test_validation_decides_not_test(labels, splits):
+    split = splits[0]
+    rng = np.random.default_rng(8)
+    perfect = np.eye(CLASSES)[labels]
+    good_on_val, good_on_test = perfect.copy(), perfect.copy()
+    good_on_val[split.test] = rng.standard_normal((len(split.test), CLASSES))
+    good_on_test[split.val] = rng.standard_normal((len(split.val), CLASSES))
+    pool = [Trial({"good": "test"}, lambda: [good_on_test]), Trial({"good": "val"}, lambda: [good_on_val])]
+    outcome = evaluate(pool, labels, [split])[0]
+    assert outcome.choice.settings == {"good": "val"}
+    assert outcome.choice.validation == 1.0
+    assert outcome.test < 0.7
+
+
+def test_of_equals_the_first_is_kept(pool, labels, splits):
+    twins = [pool[2], pool[2], pool[0]]
+    for choice in chosen(twins, labels, splits):
+        assert choice.trial == 0
+
+
+def test_tuned_weights_never_lower_validation_and_may_stay_uniform(labels, splits):
+    rng = np.random.default_rng(9)
+    signal, noise = (
+        np.eye(CLASSES)[labels] + 0.6 * rng.standard_normal((NODES, CLASSES)),
+        rng.standard_normal((NODES, 3)),
+    )
+    mixed = [Trial({}, lambda: [signal, 3 * noise])]
+    plain = evaluate(mixed, labels, splits, search=Search(penalties=(0.1,)))
+    tuned = evaluate(mixed, labels, splits, search=Search(penalties=(0.1,), tune_weights=True))
+    for before, after in zip(plain, tuned, strict=True):
+        assert before.choice.beta == (0.5, 0.5)
+        assert after.choice.validation > before.choice.validation
+        assert after.choice.beta[0] > 0.8
+    same = [Trial({}, lambda: [signal, signal])]
+    for outcome in evaluate(same, labels, splits, search=Search(penalties=(0.1,), tune_weights=True)):
+        assert outcome.choice.beta == (0.5, 0.5)
+
+
+def test_patience_ends_the_path_of_penalties(pool, labels, splits, monkeypatch):
+    fitted = []
+    original = protocol.fit_path
+
+    def counting(rows, given, penalties):
+        for probe in original(rows, given, penalties):
+            fitted.append(probe)
+            yield probe
+
+    monkeypatch.setattr(protocol, "fit_path", counting)
+    constant = [Trial({}, lambda: [np.ones((NODES, 2))])]
+    evaluate(constant, labels, splits[:1], search=Search(normalisations=("none",), patience=2))
+    assert len(fitted) == 3
+
+
+def test_trials_are_opened_once_for_all_splits(labels, splits):
+    opened = []
+
+    def views():
+        opened.append(True)
+        return [np.eye(CLASSES)[labels]]
+
+    evaluate([Trial({}, views)], labels, splits)
+    assert len(opened) == 1
+
+
+def test_roc_auc(labels, splits):
+    two = labels % 2
+    rng = np.random.default_rng(10)
+    trial = [Trial({}, lambda: [two[:, None] + 0.5 * rng.standard_normal((NODES, 1))])]
+    assert evaluate(trial, two, splits[:1], metric="roc_auc")[0].test > 0.8
+    with pytest.raises(ValueError, match="roc_auc needs exactly two classes"):
+        evaluate(trial, labels, splits[:1], metric="roc_auc")
+
+
+def test_choice_is_ready_for_json(pool, labels, splits):
+    record = chosen(pool, labels, splits)[0].record()
+    assert json.loads(json.dumps(record))["normalise"] == record["normalise"]
+    assert set(record) == {"settings", "trial", "beta", "normalise", "penalty", "validation"}
+
+
+def test_an_empty_pool_is_refused(labels, splits):
+    with pytest.raises(ValueError, match="pool of trials is empty"):
+        evaluate([], labels, splits)
