@@ -88,4 +88,4 @@ class _Combine(torch.autograd.Function):
 
 def _combine(weights: Tensor, memory: list[Tensor]) -> Tensor:
     """``weights`` (k, …), latest first, is a view of the whole run's: saving it for the backward pass costs nothing."""
-    return _Combine.apply(weights, *memory)  # type: ignore[no-untyped-call]
+    return _Combine.apply(weights, *memory)

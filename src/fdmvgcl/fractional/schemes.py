@@ -72,7 +72,7 @@ def march(
         solve: solves the equation of an implicit step.
         history: where the memory goes, one with a window for short memory; unbounded by default.
     """
-    # Weights come in α's dtype, best float64: the trapezoid's are second differences, of which float32 leaves nothing.
+    # In α's dtype, best float64: the trapezoid's weights are second differences, in float32 off by 1e-4 at 400 steps.
     weights = scheme.weights(alpha, step, steps).to(y0.dtype)
     predictor = scheme.predictor.weights(alpha, step, steps).to(y0.dtype) if scheme.predictor else None
     history = history or History()
