@@ -30,7 +30,7 @@ class SymmetricProduct(torch.autograd.Function):
 
 def in_loop_predictor(operator: Operator, x: Tensor, alpha: Tensor, time: float, step: float) -> Tensor:
     """(K, N, d) features diffused by time stepping with K orders."""
-    views, nodes, width = x.shape
+    nodes = x.shape[1]
     state = x.permute(1, 0, 2).contiguous()
 
     def rhs(n: int, y: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """A training epoch (K = 4 views, d = 512, Cora, T = 20): the filter against the predictor in the loop (h = 1).
 
-    python benchmarks/epoch.py [--data-root DIR]
+python benchmarks/epoch.py [--data-root DIR]
 """
 
 import torch

@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -21,9 +20,9 @@ WARM_UPS, REPEATS = 2, 5
 
 
 def alternate(sides: dict[str, Callable[[], Any]], *, repeats: int = REPEATS) -> dict[str, dict[str, float]]:
-    """Time callables in turn: the first call of each is ``cold``; after two warm-ups the median of ``repeats`` is ``warm``.
+    """Time callables in turn, so that what else the machine is busy with falls on all of them.
 
-    Alternating rounds share what the machine is busy with among the sides.
+    The first call of each is ``cold``; after two warm-ups the median of ``repeats`` is ``warm``.
     """
     times: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(1 + WARM_UPS + repeats):
@@ -42,8 +41,9 @@ def alternate(sides: dict[str, Callable[[], Any]], *, repeats: int = REPEATS) ->
 
 
 def peak_memory() -> int:
-    """Most bytes that this process ever had resident."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    """Most bytes that this process ever had resident (``ru_maxrss`` would count the parent's, too)."""
+    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
 
 
 def in_own_process(script: str, *arguments: str) -> dict[str, Any]:
@@ -55,12 +55,9 @@ def in_own_process(script: str, *arguments: str) -> dict[str, Any]:
 
 def machine() -> dict[str, Any]:
     """What the numbers depend on."""
-    model = "unknown"
-    if os.path.exists("/proc/cpuinfo"):
-        names = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
-        model = names[0] if names else model
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
     return {
-        "processor": model,
+        "processor": next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown"),
         "cores": os.cpu_count(),
         "threads": torch.get_num_threads(),
         "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),

@@ -1,6 +1,6 @@
 """Peak memory of ``diffuse`` (forward and backward) above a process that holds input and output, against the degree.
 
-    python benchmarks/memory.py
+python benchmarks/memory.py
 """
 
 import torch

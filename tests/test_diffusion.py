@@ -273,7 +273,7 @@ def test_explicit_scheme_within_its_bound_does_not_warn() -> None:
 def test_nothing_but_the_input_is_saved_for_backward() -> None:
     operator = make_operator()
     saved: list[Tensor] = []
-    x = features(operator.num_nodes, 50, blocks=2).requires_grad_()
+    x = features(operator.num_nodes, 2000, blocks=2).requires_grad_()
     alpha = torch.tensor([0.5, 1.0], dtype=D, requires_grad=True)
     with torch.autograd.graph.saved_tensors_hooks(lambda t: saved.append(t) or t, lambda t: t):
         diffuse(operator, x, alpha, 100.0)

@@ -99,7 +99,7 @@ class FDMVGCL(BaseEstimator):
         initialisation: Initialisation = "orthogonal",
         feature_scaling: FeatureScaling = "auto",
         view_scaling: ViewScaling = "rows",
-        min_rank: float = 0.5,
+        min_rank: float = 0.25,
         merge_width: float = 1e-4,
         smallest_alpha: float = 1e-4,
         order_of_work: Order | None = None,
@@ -156,7 +156,7 @@ class FDMVGCL(BaseEstimator):
         """
         self._check()
         self.features_in_ = FeatureTransform.fit(graph, self.feature_scaling)
-        self.order_of_work_ = self._choose_order(graph)
+        self.order_of_work_ = self.choose_order(graph)
         trainer = self._trainer(initial_orders(self.views), torch.Generator().manual_seed(self.seed))
         if resume is not None:
             trainer.resume(resume, self.settings)
@@ -221,7 +221,7 @@ class FDMVGCL(BaseEstimator):
         work = self._workload(graph)
         per_view = 4 * work.nodes * work.dim
         weights = 4 * work.features * work.dim * work.views
-        basis = work.basis_bytes if self._choose_order(graph) == "diffuse" else 0
+        basis = work.basis_bytes if self.choose_order(graph) == "diffuse" else 0
         # views, projections, activations and the gradients of these; Adam's two moments beside weight and gradient
         return 6 * work.views * per_view + 4 * weights + 8 * work.feature_entries + 16 * work.entries + basis
 
@@ -270,7 +270,8 @@ class FDMVGCL(BaseEstimator):
         nnz = graph.adjacency.nnz + graph.num_nodes
         return Workload(graph.num_nodes, nnz, transform.columns, entries, dense, self.dim, self.views, degree)
 
-    def _choose_order(self, graph: Graph) -> Order:
+    def choose_order(self, graph: Graph) -> Order:
+        """The order of work that a fit on this graph takes."""
         if graph.directed or self.learn_time or self.learn_skip:
             return "project"  # the basis serves undirected graphs, and a degree that is known beforehand
         return self.order_of_work or self._workload(graph).faster_order(self.memory_limit)

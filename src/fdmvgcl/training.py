@@ -41,7 +41,7 @@ class Schedule:
     weight_decay: float = 0.0
     smallest_alpha: float = 1e-4
     merge_width: float = 1e-4
-    min_rank: float = 0.5
+    min_rank: float = 0.25
 
     def __post_init__(self) -> None:
         for name, lowest in {"epochs": 0, "lr": 0, "order_lr": 0, "weight_decay": 0, "min_rank": 0}.items():
@@ -185,7 +185,7 @@ class Trainer:
 
     def resume(self, path: StrPath, settings: dict[str, Any]) -> None:
         """Take up the state that :meth:`save` wrote."""
-        tensors, progress = _read_checkpoint(path)
+        tensors, progress = read_checkpoint(path)
         differing = [name for name, value in settings.items() if progress["settings"].get(name) != value]
         if differing:
             name = differing[0]
@@ -209,7 +209,7 @@ class Trainer:
         self.first_rank, self.history = progress["first_rank"], progress["history"]
 
 
-def _read_checkpoint(path: StrPath) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def read_checkpoint(path: StrPath) -> tuple[dict[str, Tensor], dict[str, Any]]:
     content = read_bytes(path)
     try:
         tensors = load(content)
