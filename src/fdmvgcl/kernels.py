@@ -163,10 +163,12 @@ def _polynomial_panels(
     sums = np.empty((blocks, weights.shape[1], nodes, columns), data.dtype)
     dots = np.zeros((blocks, coefficients.shape[2], aims.shape[1]))
     terms = _terms(coefficients)
-    panels = 2 + sums.shape[1] + aims.shape[1]
-    width = _panel_width(nodes, panels, data.itemsize)
+    workers = torch.get_num_threads()
+    width = _panel_width(nodes, 2 + sums.shape[1] + aims.shape[1], data.itemsize)
     recur = _within_cache if width else _by_rows
     width = width or WIDEST
+    while recur is _within_cache and width > NARROWEST and blocks * -(-columns // width) < workers:
+        width //= 2  # no thread without a panel
     csr = operator.arrays(data.dtype)
 
     def run(v: int, start: int) -> np.ndarray:
@@ -181,7 +183,6 @@ def _polynomial_panels(
         return found
 
     jobs = [(v, start) for v in range(blocks) for start in range(0, columns, width)]
-    workers = torch.get_num_threads()
     each: Callable = _pool(workers).map if recur is _within_cache and workers > 1 else map
     for (v, _), found in zip(jobs, each(run, *zip(*jobs, strict=True)), strict=True):
         dots[v, : terms[v]] += found

@@ -25,13 +25,40 @@ def unit_rows(x: Tensor) -> Tensor:
 
 def cosmean(first: Tensor, second: Tensor) -> Tensor:
     """``1 - (1/N) Σ_i ⟨a_i, b_i⟩ / (‖a_i‖ ‖b_i‖)`` for (N, d) and (N, d); the cosine of a zero row is 0."""
-    inner = (first * second).sum(-1)
-    squares = first.square().sum(-1) * second.square().sum(-1)
-    cosine = torch.where(squares > 0, inner * torch.where(squares > 0, squares, torch.ones_like(squares)).rsqrt(), 0.0)
-    return 1 - cosine.mean()
+    return _Cosmean.apply(first, second)
 
 
-def dominant_direction(x: Tensor, *, tolerance: float = 1e-5, iterations: int = 100) -> Tensor:
+class _Cosmean(torch.autograd.Function):
+    """The gradient in closed form: autograd's own takes three times as many passes over the views, most of an epoch."""
+
+    @staticmethod
+    def forward(ctx: Any, first: Tensor, second: Tensor) -> Tensor:
+        inverse = [_reciprocal(torch.linalg.vector_norm(x, dim=-1)) for x in (first, second)]
+        cosine = torch.linalg.vecdot(first, second) * inverse[0] * inverse[1]
+        ctx.save_for_backward(first, second, *inverse, cosine)
+        return 1 - cosine.mean()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        first, second, inverse_first, inverse_second, cosine = ctx.saved_tensors
+        scale = -grads[0] / len(cosine)
+        across = (scale * inverse_first * inverse_second)[:, None]
+
+        def gradient(own: Tensor, other: Tensor, inverse: Tensor) -> Tensor:
+            return (other * across).addcmul_(own, (-scale * cosine * inverse.square())[:, None])
+
+        return (
+            gradient(first, second, inverse_first) if ctx.needs_input_grad[0] else None,
+            gradient(second, first, inverse_second) if ctx.needs_input_grad[1] else None,
+        )
+
+
+def _reciprocal(norm: Tensor) -> Tensor:
+    return torch.where(norm > 0, 1 / torch.where(norm > 0, norm, torch.ones_like(norm)), 0.0)
+
+
+def dominant_direction(x: Tensor, *, tolerance: float = 1e-4, iterations: int = 100) -> Tensor:
     """Unit vector c that maximises ``‖x c‖``: the first right singular vector of x, up to its sign.
 
     Power iteration on ``xᵀx`` from the mean row, to the given change of angle. The gradient solves the perturbation
