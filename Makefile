@@ -12,7 +12,6 @@ BIN := .venv/bin
 
 demo: .venv/.installed
 	$(BIN)/fdmvgcl embed digits -o demo
-	
 check: .venv/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

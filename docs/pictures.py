@@ -2,11 +2,6 @@
 
 from pathlib import Path
 
-import matplotlib
-
-matplotlib.use("svg")
-matplotlib.rcParams["svg.hashsalt"] = "fdmvgcl"  # the same picture, the same bytes
-
 import matplotlib.pyplot as plt
 import networkx as nx
 import torch
@@ -44,4 +39,5 @@ def how_it_works() -> None:
 
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
-    how_it_works()
+    with plt.rc_context({"svg.hashsalt": "fdmvgcl"}):  # the same picture, the same bytes
+        how_it_works()
