@@ -1,6 +1,7 @@
 """The linear probe: multinomial logistic regression with an L2 penalty, solved where it is small."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -9,7 +10,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import logsumexp, softmax
+from scipy.special import softmax
 from threadpoolctl import ThreadpoolController
 
 from .views import FloatArray, Rows
@@ -20,10 +21,17 @@ PENALTIES: tuple[float, ...] = tuple(float(10.0**exponent) for exponent in np.ar
 # Above this the eigenvectors of the smaller Gram matrix cost more than the iterations that they save.
 LARGEST_GRAM = 3000
 
+# Below this a second thread costs more than it gives.
+SMALL_GRAM = 400
+
 
 @cache
 def _libraries() -> ThreadpoolController:
     return ThreadpoolController()
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    return _libraries().limit(limits=1, user_api="blas")
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +94,8 @@ def _minimise(
     start: dividing by its root makes the problem round, and a few dozen steps are enough for most penalties.
     """
     count, classes = targets.shape
-    shares = softmax(span.coordinates.product(start[0]) + start[1], axis=1)
-    spread = float(np.mean(shares * (1.0 - shares)))
+    guess = softmax(span.coordinates.product(start[0]) + start[1], axis=1)
+    spread = float(np.mean(guess * (1.0 - guess)))
     width = span.coordinates.shape[1]
     scale = np.sqrt(spread * span.energies + l2)[:, None]
     offset_scale = np.sqrt(spread * count)
@@ -99,9 +107,11 @@ def _minimise(
     def objective(flat: FloatArray) -> tuple[float, FloatArray]:
         coefficients, intercept = split(flat)
         scores = span.coordinates.product(coefficients) + intercept
-        norms = logsumexp(scores, axis=1, keepdims=True)
-        value = norms.sum() - np.vdot(targets, scores) + 0.5 * l2 * np.vdot(coefficients, coefficients)
-        residual = np.exp(scores - norms) - targets
+        top = scores.max(axis=1, keepdims=True)
+        shares = np.exp(scores - top)
+        totals = shares.sum(axis=1, keepdims=True)
+        value = (top + np.log(totals)).sum() - np.vdot(targets, scores) + 0.5 * l2 * np.vdot(coefficients, coefficients)
+        residual = shares / totals - targets
         gradient = np.empty((width + 1, classes))
         gradient[:-1] = (span.coordinates.adjoint(residual) + l2 * coefficients) / scale
         gradient[-1] = residual.sum(axis=0) / offset_scale
@@ -109,9 +119,7 @@ def _minimise(
 
     flat = np.vstack([start[0] * scale, start[1] * offset_scale]).ravel()
     options = {"maxiter": 1000, "maxfun": 2000, "gtol": tolerance, "ftol": 0.0, "maxcor": 20}
-    # Products this thin are slower on two threads than on one, by far on a busy machine.
-    with _libraries().limit(limits=1, user_api="blas"):
-        found: Any = minimize(objective, flat, jac=True, method="L-BFGS-B", options=options)
+    found: Any = minimize(objective, flat, jac=True, method="L-BFGS-B", options=options)
     return split(found.x)
 
 
@@ -129,14 +137,17 @@ def fit_path(
     """
     classes, targets = np.unique(labels, return_inverse=True)
     onehot = np.eye(len(classes))[targets]
-    span = _span(rows)
+    with _one_thread() if min(rows.shape) < SMALL_GRAM else nullcontext():
+        span = _span(rows)
     unit = _mean_square(rows)
     priors = np.log(onehot.mean(axis=0))
     start = np.zeros((span.coordinates.shape[1], len(classes))), priors - priors.mean()
     for penalty in penalties:
-        if len(classes) > 1 and unit > 0:
-            start = _minimise(span, onehot, penalty * unit, start, tolerance)
-        coefficients = span.expand(start[0])
+        # Products this thin are slower on two threads than on one, by far on a busy machine.
+        with _one_thread():
+            if len(classes) > 1 and unit > 0:
+                start = _minimise(span, onehot, penalty * unit, start, tolerance)
+            coefficients = span.expand(start[0])
         yield LinearProbe(classes, coefficients, start[1] - span.centre @ coefficients)
 
 
