@@ -1,8 +1,9 @@
 """The other side of the comparisons: diffusion by time stepping inside the training loop.
 
-Made as fast as that approach allows: all views side by side in one state, one compiled sparse product a step (its
-gradient is the same product, the operator being symmetric), the history held by reference, and gradients in α that are
-right. It is the explicit predictor that the paper trains with.
+Made as fast as that approach allows: one compiled sparse product a step (its gradient is the same product, the operator
+being symmetric), the history held by reference and summed without copies, and gradients in α that are right. Of the
+variants tried (views side by side, a stacked history, plain autograd, PyTorch's sparse product) this one, view after
+view, was the fastest. It is the explicit predictor that the paper trains with.
 """
 
 from collections import deque
@@ -30,16 +31,13 @@ class SymmetricProduct(torch.autograd.Function):
 
 def in_loop_predictor(operator: Operator, x: Tensor, alpha: Tensor, time: float, step: float) -> Tensor:
     """(K, N, d) features diffused by time stepping with K orders."""
-    nodes = x.shape[1]
-    state = x.permute(1, 0, 2).contiguous()
+    h, steps = torch.tensor(step, dtype=torch.float64), round(time / step)
 
     def rhs(n: int, y: Tensor) -> Tensor:
-        flat = y.reshape(nodes, -1)
-        return (SymmetricProduct.apply(flat, operator) - flat).view_as(y)
+        return SymmetricProduct.apply(y, operator) - y
 
-    orders, h = alpha.double()[:, None], torch.tensor(step, dtype=torch.float64)
-    (last,) = deque(march(PREDICTOR, rhs, state, orders, h, round(time / step)), maxlen=1)
-    return last.permute(1, 0, 2)
+    views = [deque(march(PREDICTOR, rhs, *view, h, steps), maxlen=1)[0] for view in zip(x, alpha.double(), strict=True)]
+    return torch.stack(views)
 
 
 def fdeint_pece(operator: Operator, x: Tensor, alpha: Tensor, time: float, step: float) -> Tensor:

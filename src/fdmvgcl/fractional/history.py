@@ -81,9 +81,14 @@ class _Combine(torch.autograd.Function):
         weights, *memory = ctx.saved_tensors
         grad_weights = None
         if ctx.needs_input_grad[0]:
-            grad_weights = torch.stack([(grad * m).sum_to_size(weights.shape[1:]) for m in reversed(memory)])
+            grad_weights = torch.stack([_inner(grad, m, weights.shape[1:]) for m in reversed(memory)])
         needed = ctx.needs_input_grad[1:]
         return grad_weights, *(w * grad if need else None for w, need in zip(weights.flip(0), needed, strict=True))
+
+
+def _inner(grad: Tensor, value: Tensor, shape: torch.Size) -> Tensor:
+    """``grad · value`` summed to the shape of a weight; for a scalar weight in one pass, without the product's copy."""
+    return (grad * value).sum_to_size(shape) if shape else torch.dot(grad.reshape(-1), value.reshape(-1))
 
 
 def _combine(weights: Tensor, memory: list[Tensor]) -> Tensor:
