@@ -37,8 +37,13 @@ LAYERS = [
     "transforms",
     "data",
     "evaluation",
+    "vectors",
+    "search",
     "outputs",
+    "verdict",
+    "commands",
     "cli",
+    "__main__",
 ]
 ROOT = Path(fdmvgcl.__file__).parent
 

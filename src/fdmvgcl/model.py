@@ -154,7 +154,7 @@ class FDMVGCL(BaseEstimator):
             on_epoch: called after each epoch with the trainer and the epoch's record.
             resume: a checkpoint that ``Trainer.save`` wrote in a run with the same settings on the same graph.
         """
-        self._check()
+        self.check_parameters()
         self.features_in_ = FeatureTransform.fit(graph, self.feature_scaling)
         self.order_of_work_ = self.choose_order(graph)
         trainer = self._trainer(initial_orders(self.views), torch.Generator().manual_seed(self.seed))
@@ -168,7 +168,7 @@ class FDMVGCL(BaseEstimator):
         """Train on for ``epochs`` from what was learnt, on the same graph or another with the same feature columns."""
         if not hasattr(self, "encoder_"):
             return self.fit(graph, on_epoch=on_epoch)
-        self._check()
+        self.check_parameters()
         trainer = self._trainer(self.encoder_.alpha.detach().cpu(), torch.Generator().manual_seed(self.seed))
         trainer.encoder.load_state_dict(self.encoder_.state_dict())
         trainer.history = list(self.history_)
@@ -194,8 +194,7 @@ class FDMVGCL(BaseEstimator):
 
     def transform(self, graph: Graph) -> NDArray[np.float32]:
         """Embeddings of a graph's nodes, seen or unseen, shape (N, dim), rows in ``graph.ids`` order."""
-        views = self.transform_views(graph)
-        return np.tensordot(self.betas_, views, axes=1).astype(np.float32)
+        return self.combine(self.transform_views(graph))
 
     def fit_transform(self, graph: Graph, y: None = None) -> NDArray[np.float32]:
         """``fit`` and then ``transform`` the same graph."""
@@ -206,6 +205,10 @@ class FDMVGCL(BaseEstimator):
         if not hasattr(self, "encoder_"):
             raise ValueError("this FDMVGCL must be fitted (or loaded) before it can transform")
         return self._scaled(self._views(self._inputs(graph))).cpu().numpy()
+
+    def combine(self, views: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The embedding (N, dim) of views (K̃, N, dim) from :meth:`transform_views`: their weighted sum."""
+        return np.tensordot(self.betas_, views, axes=1).astype(np.float32)
 
     @property
     def alphas_(self) -> NDArray[np.float64]:
@@ -232,15 +235,16 @@ class FDMVGCL(BaseEstimator):
         save_model(self, folder)
 
     @classmethod
-    def load(cls, folder: StrPath) -> "FDMVGCL":
-        """Read what :meth:`save` wrote."""
+    def load(cls, folder: StrPath, device: str | None = None) -> "FDMVGCL":
+        """Read what :meth:`save` wrote, onto the device that it was trained on or another."""
         from fdmvgcl.model_file import load_model
 
-        return load_model(folder)
+        return load_model(folder, device)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _check(self) -> None:
+    def check_parameters(self) -> None:
+        """Refuse parameters that cannot be, in one ValueError that names the first."""
         for name in ("dim", "views"):
             lowest = 2 if name == "views" else 1
             if not isinstance(getattr(self, name), int) or getattr(self, name) < lowest:

@@ -50,10 +50,12 @@ def save_model(model: FDMVGCL, folder: StrPath) -> None:
         handle.write((json.dumps(config, indent=1) + "\n").encode())
 
 
-def load_model(folder: StrPath) -> FDMVGCL:
-    """Read what :func:`save_model` wrote, or one :class:`InputError`."""
+def load_model(folder: StrPath, device: str | None = None) -> FDMVGCL:
+    """Read what :func:`save_model` wrote, or one :class:`InputError`; ``device`` replaces the one it was trained on."""
     path = Path(folder)
     config = _read_config(path / "config.json")
+    if device is not None:
+        config["parameters"]["device"] = device
     weights = path / "weights.safetensors"
     try:
         tensors = load(read_bytes(weights))
@@ -86,7 +88,7 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 def _assemble(config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> FDMVGCL:
     model = FDMVGCL(**config["parameters"])
-    model._check()
+    model.check_parameters()
     described = config["features"]
     names = None if described["names"] is None else tuple(described["names"])
     model.features_in_ = FeatureTransform(

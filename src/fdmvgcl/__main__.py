@@ -1,0 +1,5 @@
+"""``python -m fdmvgcl`` is the command ``fdmvgcl``."""
+
+from fdmvgcl.cli import main
+
+main()

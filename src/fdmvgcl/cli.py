@@ -1,0 +1,210 @@
+"""The command ``fdmvgcl``: parse, call, write. What a command needs is imported when it is called."""
+
+import os
+import sys
+import traceback
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from fdmvgcl import __version__
+from fdmvgcl.commands import options as o
+
+BAD_INPUT, INTERNAL, INTERRUPTED = 2, 1, 130
+DEBUG_VARIABLE = "FDMVGCL_DEBUG"
+
+
+class _OneLineErrors(TyperGroup):
+    """Every error is one line on stderr and an exit code: 2 for what the user can mend, 1 for what we must."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")  # a terminal that is not UTF-8 must not end a run
+        try:
+            code = super().main(*args, **{**kwargs, "standalone_mode": False})
+        except (ValueError, OSError, FloatingPointError, MemoryError) as error:
+            code = _fail(_told(error), BAD_INPUT, error)
+        except Exception as error:
+            if hasattr(error, "format_message"):  # typer's own, whose class has moved between versions
+                code = _fail(" ".join(error.format_message().split()), BAD_INPUT, error)
+            else:
+                told = f"internal error: {type(error).__name__}: {error}"
+                advice = f"please report it with what {DEBUG_VARIABLE}=1 shows"
+                code = _fail(f"{told} ({advice})", INTERNAL, error)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            print("interrupted; if training had begun, go on with the same command and --resume", file=sys.stderr)
+            return INTERRUPTED
+
+
+def _told(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error) or type(error).__name__
+
+
+def _fail(message: str, code: int, error: BaseException | None = None) -> int:
+    from fdmvgcl.commands.console import printable
+
+    if error is not None and os.environ.get(DEBUG_VARIABLE):
+        traceback.print_exception(error)
+    print(f"error: {printable(' '.join(message.splitlines()))}", file=sys.stderr)
+    return code
+
+
+app = typer.Typer(
+    cls=_OneLineErrors,
+    add_completion=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Begin with [bold]fdmvgcl embed digits[/], or with a file of yours: [bold]fdmvgcl embed edges.csv[/].",
+)
+
+
+@app.callback(invoke_without_command=True)
+def overview(
+    ctx: typer.Context, version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False
+) -> None:
+    """Label-free embeddings of a graph's nodes by multi-view fractional diffusion."""
+    if version:
+        print(f"fdmvgcl {__version__}")
+        raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        print(ctx.get_help())
+
+
+@app.command(
+    epilog="Examples:\n\n  fdmvgcl embed digits\n\n  fdmvgcl embed edges.csv --features nodes.parquet -o out\n\n"
+    "  fdmvgcl embed edges.csv -o out --resume\n\n"
+    "DIR gets embeddings.parquet (id, z), views.parquet, graph.npz, model/ and history.jsonl."
+)
+def embed(
+    ctx: typer.Context,
+    source: o.Source,
+    features: o.Features = None,
+    labels: o.Labels = None,
+    directed: o.Directed = False,
+    weight: o.Weight = None,
+    header: o.Header = False,
+    fill_missing: o.FillMissing = False,
+    data_root: o.DataRoot = None,
+    output: o.Folder = None,
+    resume: o.Resume = False,
+    no_views: o.NoViews = False,
+    no_evaluate: o.NoEvaluate = False,
+    quiet: o.Quiet = False,
+    dim: o.Dim = 512,
+    views: o.Views = 5,
+    activation: o.Activation = "leaky",
+    initialisation: o.Initialisation = "orthogonal",
+    feature_scaling: o.FeatureScaling = "auto",
+    view_scaling: o.ViewScaling = "rows",
+    seed: o.Seed = 0,
+    device: o.Device = "cpu",
+    time: o.Time = 10.0,
+    learn_time: o.LearnTime = False,
+    scheme: o.Scheme = "exact",
+    step: o.Step = None,
+    skip: o.Skip = 0,
+    skip_weight: o.SkipWeight = 1.0,
+    learn_skip: o.LearnSkip = False,
+    normalisation: o.Normalisation = None,
+    self_loops: o.SelfLoops = 0.0,
+    order_of_work: o.OrderOfWork = None,
+    epochs: o.Epochs = 30,
+    lr: o.LearningRate = 0.01,
+    order_lr: o.OrderRate = 0.01,
+    weight_decay: o.WeightDecay = 0.0,
+    eta: o.Eta = 0.05,
+    min_rank: o.MinRank = 0.25,
+) -> None:
+    """Embed a graph: learn from it without labels and write embeddings keyed by your ids."""
+    from fdmvgcl.commands import embed as command
+    from fdmvgcl.commands.console import Reporter
+    from fdmvgcl.commands.sources import ReadOptions
+    from fdmvgcl.model import FDMVGCL
+
+    known = FDMVGCL().get_params()
+    model = FDMVGCL(**{name: value for name, value in ctx.params.items() if name in known})
+    reading = ReadOptions(features, directed, weight, header, fill_missing)
+    wanted = command.EmbedOptions(output, labels, not no_evaluate, not no_views, resume, data_root)
+    try:
+        command.embed(source, model, reading, wanted, Reporter(quiet))
+    except command.Interrupted:
+        print("stopped; the state is saved: go on with the same command and --resume", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@app.command(
+    epilog="Examples:\n\n  fdmvgcl transform out tomorrow.csv --features nodes.csv -o tomorrow.parquet\n\n"
+    "  fdmvgcl transform out new-edges.csv --features new-nodes.csv --extend -o new.parquet"
+)
+def transform(
+    folder: o.Results,
+    source: o.Source,
+    output: o.File,
+    features: o.Features = None,
+    extend: o.Extend = False,
+    directed: o.Directed = False,
+    weight: o.Weight = None,
+    header: o.Header = False,
+    fill_missing: o.FillMissing = False,
+    data_root: o.DataRoot = None,
+    device: o.Device = "cpu",
+    quiet: o.Quiet = False,
+) -> None:
+    """Embed new nodes, or another graph with the same feature columns, by a model trained before."""
+    from fdmvgcl.commands.console import Reporter
+    from fdmvgcl.commands.sources import ReadOptions
+    from fdmvgcl.commands.transform import transform as command
+    from fdmvgcl.outputs import ResultFolder
+
+    reading = ReadOptions(features, directed, weight, header, fill_missing)
+    results = ResultFolder(folder)
+    command(results, source, reading, output, Reporter(quiet), extend=extend, data_root=data_root, device=device)
+
+
+@app.command(epilog="Example:\n\n  fdmvgcl similar out --id alice -k 5")
+def similar(folder: o.Results, node: o.Node, count: o.Count = 10) -> None:
+    """The nodes most like one, by cosine; separated by tabs where the output is no terminal."""
+    from fdmvgcl.commands.console import Reporter
+    from fdmvgcl.commands.similar import similar as command
+    from fdmvgcl.outputs import ResultFolder
+
+    command(ResultFolder(folder), node, count, Reporter())
+
+
+@app.command(epilog="Example:\n\n  fdmvgcl evaluate out --labels labels.csv")
+def evaluate(
+    folder: o.Results,
+    labels: o.LabelsOrName,
+    splits: o.Splits = None,
+    data_root: o.DataRoot = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """Probe embeddings with labels, beside the controls that tell whether learning helped; writes evaluation.json."""
+    from fdmvgcl.commands.console import Reporter
+    from fdmvgcl.commands.evaluate import evaluate as command
+    from fdmvgcl.outputs import ResultFolder
+
+    command(ResultFolder(folder), labels, splits, Reporter(quiet), data_root=data_root)
+
+
+@app.command()
+def datasets(data_root: o.DataRoot = None) -> None:
+    """List the data sets that can be named, and whether their files are there."""
+    from fdmvgcl.commands.console import Reporter
+    from fdmvgcl.commands.datasets import list_datasets
+
+    list_datasets(data_root, Reporter())
+
+
+def main() -> None:
+    """The entry point."""
+    app(prog_name="fdmvgcl")

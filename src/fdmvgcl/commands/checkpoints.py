@@ -1,0 +1,124 @@
+"""A run that can be killed at any moment, or stopped with Ctrl-C, and taken up again."""
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from fdmvgcl.errors import InputError
+from fdmvgcl.graph import Graph
+from fdmvgcl.outputs import ResultFolder
+from fdmvgcl.plan import Order
+from fdmvgcl.training import Trainer, read_checkpoint
+
+SECONDS = 10.0
+SECONDS_VARIABLE = "FDMVGCL_CHECKPOINT_SECONDS"
+_STOPPING = b"\nstopping when this epoch is done; press Ctrl-C again to stop at once\n"
+
+
+class Interrupted(Exception):
+    """Ctrl-C was pressed, and the state after the last epoch has been saved."""
+
+
+class Checkpointer:
+    """Saves the trainer's state: after the first epoch and each phase's last, every ten seconds, and when stopped.
+
+    The first one replaces what an earlier run left, so that from then on the folder can only go on as this run.
+
+    Args:
+        path: the file.
+        settings: all that must be the same when the run is taken up.
+        stop: set when the run shall end after the present epoch.
+    """
+
+    def __init__(self, path: Path, settings: dict[str, Any], stop: threading.Event) -> None:
+        self.path, self.settings, self.stop = path, settings, stop
+        self.seconds = float(os.environ.get(SECONDS_VARIABLE, SECONDS))
+        self._saved: float | None = None
+
+    def __call__(self, trainer: Trainer, *, last: bool) -> None:
+        now = time.monotonic()
+        if last or self.stop.is_set() or self._saved is None or now - self._saved >= self.seconds:
+            trainer.save(self.path, self.settings)
+            self._saved = time.monotonic()
+        if self.stop.is_set():
+            raise Interrupted
+
+
+@contextlib.contextmanager
+def deferred_interrupt(quiet: bool) -> Iterator[threading.Event]:
+    """Ctrl-C sets the event instead of breaking an epoch in two; a second one interrupts at once."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        if not quiet:
+            os.write(2, _STOPPING)  # print() could be entered a second time here
+
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def resumed_order(path: Path, fingerprint: str) -> Order:
+    """The order of work of the run that left this checkpoint, if it was on the graph with this fingerprint."""
+    _, progress = read_checkpoint(path)
+    settings = progress.get("settings")
+    if not isinstance(settings, dict) or settings.get("order_of_work") not in ("project", "diffuse"):
+        raise InputError(path, "is not a checkpoint of fdmvgcl embed")
+    if settings.get("graph") != fingerprint:
+        raise InputError(path, "was made on another graph; give the same input, or start anew without --resume")
+    return settings["order_of_work"]
+
+
+def is_finished(folder: ResultFolder, settings: dict[str, Any], fingerprint: str, *, views: bool) -> bool:
+    """Whether a run with these settings on this graph was finished here and nothing was begun after it."""
+    if folder.checkpoint.exists():
+        return False
+    wanted = [
+        folder.embeddings,
+        folder.history,
+        folder.model / "weights.safetensors",
+        *([folder.views] if views else []),
+    ]
+    try:
+        parameters = json.loads((folder.model / "config.json").read_bytes())["parameters"]
+        same = all(parameters[name] == value for name, value in settings.items())
+        whole = all(path.is_file() for path in wanted)
+        return same and whole and graph_fingerprint(Graph.load(folder.graph)) == fingerprint
+    except (OSError, ValueError, LookupError, TypeError):
+        return False  # not as we leave it, so it is to be made anew
+
+
+def graph_fingerprint(graph: Graph) -> str:
+    """The same for the same ids, edges, weights and features, and no others."""
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(json.dumps([graph.ids, graph.feature_names, graph.directed]).encode())
+    for matrix in (graph.adjacency, graph.features):
+        if matrix is None:
+            parts = []
+        elif isinstance(matrix, np.ndarray):
+            parts = [matrix]
+        else:
+            parts = [matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data]
+        for part in parts:
+            digest.update(f"{part.dtype}{part.shape}".encode())
+            digest.update(np.ascontiguousarray(part).data)
+        digest.update(b"|")
+    return digest.hexdigest()

@@ -1,0 +1,177 @@
+"""``fdmvgcl embed``: a graph in, a folder with embeddings, model and history out."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from fdmvgcl.commands.checkpoints import (
+    Checkpointer,
+    Interrupted,
+    deferred_interrupt,
+    graph_fingerprint,
+    is_finished,
+    resumed_order,
+)
+from fdmvgcl.commands.console import Reporter, gigabytes
+from fdmvgcl.commands.sources import Labelled, ReadOptions, data_set_labels, default_folder, file_labels, open_source
+from fdmvgcl.features import SUBSTITUTE_COLUMNS
+from fdmvgcl.graph import Graph
+from fdmvgcl.model import FDMVGCL
+from fdmvgcl.outputs import ResultFolder, write_views
+from fdmvgcl.plan import machine_memory
+from fdmvgcl.training import Trainer
+from fdmvgcl.vectors import write_vectors
+from fdmvgcl.verdict import judge
+
+# The estimate is rough, so only what is far beyond the machine is refused.
+_REFUSED, _CLOSE = 1.5, 0.7
+_ORDERS = {"project": "project features, then diffuse", "diffuse": "diffuse features once, then project"}
+
+
+@dataclass(frozen=True)
+class EmbedOptions:
+    """What the command line says besides the model's parameters and how to read the files."""
+
+    output: Path | None = None
+    labels: Path | None = None
+    evaluate: bool = True
+    keep_views: bool = True
+    resume: bool = False
+    data_root: Path | None = None
+
+
+def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptions, reporter: Reporter) -> None:
+    """Read, train, write, and tell of it."""
+    model.check_parameters()
+    check_device(model.device)
+    folder = ResultFolder(options.output or default_folder(source))
+    with folder.claimed():
+        graph, labelled = _read(source, reading, options, reporter)
+        fingerprint = graph_fingerprint(graph)
+        if options.resume and is_finished(folder, model.settings, fingerprint, views=options.keep_views):
+            reporter.say(f"{folder.path} is complete: there is nothing to resume")
+            return
+        _check_memory(model, graph, reporter)
+        _train(model, graph, folder, fingerprint, reporter, resume=options.resume)
+        z = _write(model, graph, folder, keep_views=options.keep_views)
+    if labelled is not None:
+        from fdmvgcl.commands.scoring import assess  # late: most graphs come without labels
+
+        assess([z], labelled, graph, model, folder, reporter, tune=False)
+    _conclude(model, z, folder, reporter)
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that does not exist or does not compute, before any work."""
+    try:
+        torch.zeros(1, device=device).item()
+    except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ValueError(f"device {device!r} cannot be used here ({reason[:120]})") from None
+
+
+def describe(graph: Graph, reporter: Reporter) -> None:
+    """Echo what was understood."""
+    reporter.say(graph.describe(), "bold")
+    for note in graph.notes:
+        reporter.say(f"  {note}")
+
+
+def _read(
+    source: str, reading: ReadOptions, options: EmbedOptions, reporter: Reporter
+) -> tuple[Graph, Labelled | None]:
+    opened = open_source(source, reading, options.data_root)
+    graph, dataset = opened.graph, opened.dataset
+    describe(graph, reporter)
+    if dataset is not None and Path(source).is_file():
+        reporter.say(f"  {source} is taken as the data set; write ./{source} for the file of that name")
+    if graph.features is None:
+        reporter.say(f"  no features: {SUBSTITUTE_COLUMNS} random signs drawn from each node's id stand in for them")
+    if not options.evaluate:
+        return graph, None
+    if options.labels is not None:
+        labelled = file_labels(options.labels, graph)
+    elif dataset is not None:
+        labelled = data_set_labels(dataset)
+    else:
+        return graph, None
+    for remark in labelled.remarks:
+        reporter.say(f"  {remark}")
+    return graph, labelled
+
+
+def _check_memory(model: FDMVGCL, graph: Graph, reporter: Reporter) -> None:
+    needed, present = model.memory_estimate(graph), machine_memory()
+    reporter.say(
+        f"  training takes about {gigabytes(needed)} of memory; order of work: {_ORDERS[model.choose_order(graph)]}"
+    )
+    if not model.device.startswith("cpu"):
+        return
+    if needed > _REFUSED * present:
+        raise ValueError(
+            f"training needs about {gigabytes(needed)} of memory and this machine has {gigabytes(present)}; "
+            "use a smaller --dim or fewer --views"
+        )
+    if needed > _CLOSE * present:
+        reporter.warn(f"that is close to all that this machine has ({gigabytes(present)})")
+
+
+def _train(
+    model: FDMVGCL, graph: Graph, folder: ResultFolder, fingerprint: str, reporter: Reporter, *, resume: bool
+) -> None:
+    """Fit, saving the state on the way. The path taken is part of it: another machine's memory must not change it."""
+    checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
+    if resume:
+        begun = "no checkpoint here: starting from the beginning" if checkpoint is None else f"resuming {checkpoint}"
+        reporter.say(f"  {begun}")
+    asked = model.order_of_work
+    order = model.choose_order(graph) if checkpoint is None else resumed_order(checkpoint, fingerprint)
+    model.set_params(order_of_work=asked or order)
+    with reporter.warnings(), deferred_interrupt(reporter.quiet) as stop, reporter.progress(model.epochs) as listener:
+        saver = Checkpointer(folder.checkpoint, model.settings | {"graph": fingerprint}, stop)
+
+        def on_epoch(trainer: Trainer, record: dict[str, Any]) -> None:
+            last = trainer.epoch >= model.epochs
+            listener(record, last=last)
+            saver(trainer, last=last)
+
+        model.fit(graph, on_epoch=on_epoch, resume=checkpoint)
+    model.set_params(order_of_work=asked)
+
+
+def _write(model: FDMVGCL, graph: Graph, folder: ResultFolder, *, keep_views: bool) -> NDArray[np.float32]:
+    """Every file aside and renamed; the checkpoint goes last, so that a run killed here can be resumed."""
+    views = model.transform_views(graph)
+    z = model.combine(views)
+    model.save(folder.model)
+    graph.save(folder.graph)
+    folder.write_history(model.history_)
+    folder.evaluation.unlink(missing_ok=True)  # it tells of the embeddings that are replaced now
+    if keep_views:
+        write_views(folder.views, graph.ids, views, model.alphas_.tolist(), model.betas_.tolist())
+    else:
+        folder.views.unlink(missing_ok=True)
+    write_vectors(folder.embeddings, graph.ids, {"z": z})
+    folder.checkpoint.unlink(missing_ok=True)
+    return z
+
+
+def _conclude(model: FDMVGCL, z: NDArray[np.float32], folder: ResultFolder, reporter: Reporter) -> None:
+    verdict = judge(z, model.history_)
+    colour = {"healthy": "green", "narrowed": "yellow", "collapsed": "red"}[verdict.health]
+    reporter.say("")
+    reporter.say(str(verdict), colour)
+    last = model.history_[-1] if model.history_ else None
+    if last is not None and last["epoch"] + 1 < model.epochs:
+        reporter.say(
+            f"stopped early, after {last['epoch'] + 1} of {model.epochs} epochs, as the rank fell (--min-rank)"
+        )
+    reporter.say(f"embeddings of {z.shape[0]} nodes in {z.shape[1]} dimensions: {folder.embeddings}")
+    reporter.say(f"the rest beside it; try: fdmvgcl similar {folder.path} --id ID")
+
+
+__all__ = ["EmbedOptions", "Interrupted", "check_device", "describe", "embed"]

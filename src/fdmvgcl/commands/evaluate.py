@@ -1,0 +1,44 @@
+"""``fdmvgcl evaluate``: the only command that tunes β by labels, split by split."""
+
+from pathlib import Path
+
+from fdmvgcl.commands.console import Reporter
+from fdmvgcl.commands.embed import describe
+from fdmvgcl.commands.scoring import assess
+from fdmvgcl.commands.sources import Labelled, data_set_labels, file_labels, names_data_set
+from fdmvgcl.data import load
+from fdmvgcl.graph import Graph
+from fdmvgcl.model import FDMVGCL
+from fdmvgcl.outputs import ResultFolder
+
+
+def evaluate(
+    folder: ResultFolder, labels: str, splits: Path | None, reporter: Reporter, *, data_root: Path | None = None
+) -> None:
+    """Probe the views in a result folder beside their controls, and keep the record there."""
+    folder.require()
+    graph = Graph.load(folder.graph)
+    describe(graph, reporter)
+    labelled = _labels(labels, splits, graph, data_root)
+    for remark in labelled.remarks:
+        reporter.say(f"  {remark}")
+    model = FDMVGCL.load(folder.model, device="cpu")
+    views = folder.read_views()
+    if views is None:
+        views = list(model.transform_views(graph))
+    assess(views, labelled, graph, model, folder, reporter, tune=True)
+    reporter.say(f"weights of views tuned on validation, split by split; all choices: {folder.evaluation}")
+
+
+def _labels(labels: str, splits: Path | None, graph: Graph, data_root: Path | None) -> Labelled:
+    if not names_data_set(labels):
+        return file_labels(Path(labels), graph, splits)
+    if splits is not None:
+        raise ValueError(f"--splits is for files; the data set {labels!r} has its own")
+    dataset = load(labels, data_root)
+    if dataset.num_nodes != graph.num_nodes:
+        raise ValueError(
+            f"the data set {labels!r} has {dataset.num_nodes} nodes and the graph {graph.num_nodes}; "
+            "it must be the one that was embedded"
+        )
+    return data_set_labels(dataset)

@@ -1,0 +1,166 @@
+"""Options of the command line, by panel of ``--help``. Nothing here imports torch: help must be there at once.
+
+The defaults of the model's parameters stand in ``cli.py`` and are held to those of ``FDMVGCL`` by a test.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+INPUT, OUTPUT, MODEL, DIFFUSION, LEARNING = "Input", "Output", "Model", "Diffusion", "Learning"
+
+
+def _option(panel: str, name: str, text: str, *more: str, **settings: Any) -> Any:
+    return typer.Option(name, *more, help=text, rich_help_panel=panel, **settings)
+
+
+# -- input ------------------------------------------------------------------------------------------------------------
+
+Source = Annotated[
+    str,
+    typer.Argument(
+        metavar="SOURCE",
+        help="A data set's name (see fdmvgcl datasets), or an edge file: CSV, TSV, spaces, Parquet, GraphML, .npz. "
+        "A known name is the data set even if a file is called so; write ./name for the file.",
+    ),
+]
+Features = Annotated[
+    Path | None,
+    _option(INPUT, "--features", "Node features: a column id (else the first) and numbers.", metavar="FILE"),
+]
+Labels = Annotated[
+    Path | None,
+    _option(INPUT, "--labels", "Labels id,label: only to evaluate at the end; they never change z.", metavar="FILE"),
+]
+Directed = Annotated[bool, _option(INPUT, "--directed", "Keep the direction of edges; else it is dropped.")]
+Weight = Annotated[
+    str | None,
+    _option(INPUT, "--weight", "Column of the edge weights; without it, one named weight is used.", metavar="COL"),
+]
+Header = Annotated[
+    bool,
+    _option(INPUT, "--header", "The first line is a header, though it names no source/target, src/dst or from/to."),
+]
+FillMissing = Annotated[bool, _option(INPUT, "--fill-missing", "Give zeros to nodes without features; else refuse.")]
+DataRoot = Annotated[
+    Path | None,
+    _option(
+        INPUT, "--data-root", "Where data sets lie; without it FDMVGCL_DATA, else the cache folder.", metavar="DIR"
+    ),
+]
+
+# -- output -----------------------------------------------------------------------------------------------------------
+
+Folder = Annotated[
+    Path | None,
+    _option(OUTPUT, "--output", "Result folder; without it edges.fdmvgcl for edges.csv.", "-o", metavar="DIR"),
+]
+File = Annotated[Path, _option(OUTPUT, "--output", "The Parquet file to write: id, z.", "-o", metavar="FILE")]
+Resume = Annotated[bool, _option(OUTPUT, "--resume", "Go on from the checkpoint that a stopped run left in DIR.")]
+NoViews = Annotated[bool, _option(OUTPUT, "--no-views", "Leave out views.parquet.")]
+NoEvaluate = Annotated[bool, _option(OUTPUT, "--no-evaluate", "Do not evaluate, even where labels are known.")]
+Quiet = Annotated[bool, _option(OUTPUT, "--quiet", "Print nothing but errors.", "-q")]
+
+# -- the model --------------------------------------------------------------------------------------------------------
+
+Dim = Annotated[int, _option(MODEL, "--dim", "Width of the embedding.", min=1, metavar="D")]
+Views = Annotated[
+    int, _option(MODEL, "--views", "Views to begin with; those whose orders meet are merged.", min=2, metavar="K")
+]
+Activation = Annotated[str, _option(MODEL, "--activation", "After each view.", metavar="leaky|relu|identity")]
+Initialisation = Annotated[str, _option(MODEL, "--initialisation", "Of the projections.", metavar="orthogonal|glorot")]
+FeatureScaling = Annotated[
+    str,
+    _option(
+        MODEL,
+        "--feature-scaling",
+        "auto divides rows by their sums if no feature is negative, else standardises columns.",
+        metavar="auto|rows|columns|none",
+    ),
+]
+ViewScaling = Annotated[
+    str,
+    _option(
+        MODEL,
+        "--view-scaling",
+        "Before the sum: rows of unit length, or each view divided by one number, which keeps lengths.",
+        metavar="rows|view",
+    ),
+]
+Seed = Annotated[
+    int, _option(MODEL, "--seed", "Same seed, threads and machine: same bytes.", min=0, max=2**32 - 1, metavar="S")
+]
+Device = Annotated[str, _option(MODEL, "--device", "Where to compute: cpu, cuda, cuda:1, mps.", metavar="D")]
+
+# -- diffusion --------------------------------------------------------------------------------------------------------
+
+Time = Annotated[float, _option(DIFFUSION, "--time", "Diffusion time T; larger reaches further.", metavar="T")]
+LearnTime = Annotated[bool, _option(DIFFUSION, "--learn-time", "Learn a time for each view.")]
+Scheme = Annotated[
+    str,
+    _option(
+        DIFFUSION,
+        "--scheme",
+        "How the equation is solved: exact, or with --step predictor, pece, l1, gl or trapezoid.",
+        metavar="NAME",
+    ),
+]
+Step = Annotated[float | None, _option(DIFFUSION, "--step", "Step of a time-stepping scheme.", metavar="H")]
+Skip = Annotated[
+    int, _option(DIFFUSION, "--skip", "Rounds of skip-connection, for heterophilous graphs.", min=0, metavar="M")
+]
+SkipWeight = Annotated[float, _option(DIFFUSION, "--skip-weight", "Share of undiffused features that a round adds.")]
+LearnSkip = Annotated[bool, _option(DIFFUSION, "--learn-skip", "Learn that share.")]
+Normalisation = Annotated[
+    str | None,
+    _option(DIFFUSION, "--normalisation", "Of the adjacency; without it sym, or rw if directed.", metavar="sym|rw"),
+]
+SelfLoops = Annotated[float, _option(DIFFUSION, "--self-loops", "Weight of the self-loop added to every node.")]
+OrderOfWork = Annotated[
+    str | None,
+    _option(
+        DIFFUSION,
+        "--order-of-work",
+        "What comes first; the numbers are the same. Without it the faster one.",
+        metavar="project|diffuse",
+    ),
+]
+
+# -- learning ---------------------------------------------------------------------------------------------------------
+
+Epochs = Annotated[int, _option(LEARNING, "--epochs", "Epochs of each phase.", min=0, metavar="N")]
+LearningRate = Annotated[float, _option(LEARNING, "--lr", "Learning rate of the projections.")]
+OrderRate = Annotated[float, _option(LEARNING, "--order-lr", "Learning rate of orders, times and the skip's weight.")]
+WeightDecay = Annotated[float, _option(LEARNING, "--weight-decay", "Of the projections.")]
+Eta = Annotated[float, _option(LEARNING, "--eta", "Weight of the penalty on views with one dominant direction.")]
+MinRank = Annotated[
+    float, _option(LEARNING, "--min-rank", "End a phase when the effective rank falls below this share of its start.")
+]
+
+# -- the other commands -----------------------------------------------------------------------------------------------
+
+Results = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that fdmvgcl embed has written.")]
+Extend = Annotated[
+    bool,
+    _option(
+        INPUT,
+        "--extend",
+        "SOURCE and --features hold only what is new: they are added to the training graph, and the nodes that it did "
+        "not have are written.",
+    ),
+]
+Node = Annotated[str, typer.Option("--id", help="The node's id, exactly as in the input.", metavar="ID")]
+Count = Annotated[int, typer.Option("-k", "--count", help="How many neighbours.", min=1, metavar="K")]
+LabelsOrName = Annotated[
+    str, _option(INPUT, "--labels", "Labels id,label, or the name of the data set that was embedded.", metavar="FILE")
+]
+Splits = Annotated[
+    Path | None,
+    _option(
+        INPUT,
+        "--splits",
+        "Splits id,split,part with part train, val or test; without it ten seeded ones.",
+        metavar="FILE",
+    ),
+]

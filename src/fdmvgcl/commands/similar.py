@@ -1,0 +1,16 @@
+"""``fdmvgcl similar``: nearest neighbours of a node, without torch, so that the answer is there at once."""
+
+from fdmvgcl.commands.console import Reporter
+from fdmvgcl.outputs import ResultFolder
+from fdmvgcl.search import nearest
+
+
+def similar(folder: ResultFolder, node: str, count: int, reporter: Reporter) -> None:
+    """Print rank, id and cosine: aligned on a terminal, else separated by tabs."""
+    found = nearest(folder.require().embeddings, node, count)
+    rows = [(str(rank), each.id, f"{each.cosine:.4f}") for rank, each in enumerate(found, start=1)]
+    if reporter.out.is_terminal:
+        reporter.table(("", "id", "cosine"), rows, text_columns=(1,))
+        return
+    for row in rows:
+        reporter.row(row)

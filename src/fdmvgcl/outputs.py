@@ -1,0 +1,129 @@
+"""The folder that ``embed`` leaves its results in: what is there, and when it may be written to."""
+
+import contextlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fdmvgcl.errors import InputError
+from fdmvgcl.files import atomic_write
+from fdmvgcl.vectors import VectorFile, write_vectors
+
+_ASIDE = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")  # what a killed process leaves of files.atomic_write
+
+
+@dataclass(frozen=True)
+class ResultFolder:
+    """Names of the files in a result folder, which need not exist yet."""
+
+    path: Path
+
+    @property
+    def embeddings(self) -> Path:
+        return self.path / "embeddings.parquet"
+
+    @property
+    def views(self) -> Path:
+        return self.path / "views.parquet"
+
+    @property
+    def graph(self) -> Path:
+        return self.path / "graph.npz"
+
+    @property
+    def model(self) -> Path:
+        return self.path / "model"
+
+    @property
+    def history(self) -> Path:
+        return self.path / "history.jsonl"
+
+    @property
+    def evaluation(self) -> Path:
+        return self.path / "evaluation.json"
+
+    @property
+    def checkpoint(self) -> Path:
+        return self.path / "checkpoint.safetensors"
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether a run of ours, finished or not, has left something here."""
+        marks = (self.checkpoint, self.model / "config.json", self.model / "weights.safetensors")
+        return any(mark.is_file() for mark in marks)
+
+    def require(self) -> "ResultFolder":
+        """Itself, if it holds a finished run."""
+        if not self.path.exists():
+            raise InputError(self.path, "no such folder")
+        if not (self.model / "config.json").is_file() or not self.embeddings.is_file():
+            state = "an unfinished run (go on with embed --resume)" if self.checkpoint.is_file() else "no results"
+            raise InputError(self.path, f"must be a folder that fdmvgcl embed has written, but it holds {state}")
+        return self
+
+    @contextlib.contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Make the folder ready to be written to, and take it away again if nothing came of it.
+
+        Refused with one :class:`InputError` before any work: what cannot be written to, and a folder with other things
+        in it, where a ``graph.npz`` might be the user's own.
+        """
+        missing: list[Path] = []
+        try:
+            missing = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
+            self.path.mkdir(parents=True, exist_ok=True)
+            probe = self.path / f".probe.{secrets.token_hex(4)}.tmp"
+            probe.touch()
+            probe.unlink()
+            leftovers = [entry for entry in self.path.glob(".*") if _ASIDE.fullmatch(entry.name)]
+            foreign = not self.is_ours and any(entry not in leftovers for entry in self.path.iterdir())
+        except OSError as error:
+            _remove_empty(missing)
+            reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror or error
+            raise InputError(self.path, f"cannot be written to ({reason})") from None
+        if foreign:
+            raise InputError(self.path, "is not empty and holds no results of fdmvgcl; use another folder with -o")
+        for leftover in (*leftovers, *self.model.glob(".*.tmp")):
+            leftover.unlink(missing_ok=True)
+        try:
+            yield
+        except BaseException:
+            _remove_empty(missing)
+            raise
+
+    def read_views(self) -> list[NDArray[np.float32]] | None:
+        """The views (N, d), None if they were not kept."""
+        if not self.views.exists():
+            return None
+        with VectorFile(self.views) as file:
+            return [file.read(name) for name in file.columns]
+
+    def write_history(self, history: Sequence[dict[str, Any]]) -> None:
+        with atomic_write(self.history) as handle:
+            handle.writelines(json.dumps(record).encode() + b"\n" for record in history)
+
+    def write_evaluation(self, record: dict[str, Any]) -> None:
+        with atomic_write(self.evaluation) as handle:
+            handle.write(json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
+
+
+def write_views(
+    path: Path, ids: Sequence[str], views: NDArray[np.float32], alphas: Sequence[float], betas: Sequence[float]
+) -> None:
+    """``views.parquet``: views (K, N, d) as columns ``view_0`` …, their orders and weights in the schema."""
+    columns = {f"view_{k}": view for k, view in enumerate(views)}
+    write_vectors(path, ids, columns, {"alphas": list(alphas), "betas": list(betas)})
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)

@@ -1,0 +1,87 @@
+"""Exact nearest neighbours by cosine, and what an id that does not exist was probably meant to be. No torch."""
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from fdmvgcl.errors import InputError, shown
+from fdmvgcl.files import StrPath
+from fdmvgcl.vectors import VectorFile
+
+_CANDIDATES = 500
+_LONGEST = 100
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A node and the cosine between its vector and the one asked for."""
+
+    id: str
+    cosine: float
+
+
+def nearest(path: StrPath, node: str, count: int, column: str = "z") -> list[Neighbour]:
+    """The ``count`` nodes whose vectors point most nearly where that of ``node`` does, itself left out.
+
+    Of equals the one that stands first in the file comes first. The cosine with a zero vector is 0.
+    """
+    with VectorFile(path) as file:
+        if column not in file.columns:
+            raise InputError(path, f"must have a column {column!r}, got {shown(list(file.columns))}")
+        ids = file.ids()
+        row = pc.index(ids, pa.scalar(node, pa.string())).as_py()
+        if row < 0:
+            raise InputError(path, f"has no node {shown(node)}{_suggestion(node, ids)}")
+        cosines = _cosines(file, column, file.row(column, row))
+    others = np.flatnonzero(np.arange(len(cosines)) != row)
+    best = others[np.argsort(-cosines[others], kind="stable")[:count]]
+    return [
+        Neighbour(name, float(cosines[i])) for name, i in zip(ids.take(pa.array(best)).to_pylist(), best, strict=True)
+    ]
+
+
+def _cosines(file: VectorFile, column: str, vector: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Cosine of every vector with this one, shape (N,)."""
+    parts = []
+    for block in file.blocks(column):
+        lengths = np.sqrt(np.einsum("ij,ij->i", block, block), dtype=np.float64)
+        products = (block @ vector).astype(np.float64)
+        parts.append(np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0))
+    length = float(np.linalg.norm(vector.astype(np.float64)))
+    cosines = np.concatenate(parts) / (length or 1.0)
+    return np.clip(cosines, -1.0, 1.0)
+
+
+def _suggestion(node: str, ids: pa.ChunkedArray) -> str:
+    close = close_ids(node, ids)
+    return f"; did you mean {' or '.join(shown(each) for each in close)}?" if close else ""
+
+
+def close_ids(node: str, ids: pa.ChunkedArray, count: int = 3) -> list[str]:
+    """Up to ``count`` ids like ``node``.
+
+    Only ids that share as long a beginning or end with it as any id does are compared letter by letter: that would
+    take seconds for all of a hundred thousand.
+    """
+    lowered = pc.utf8_lower(ids)
+    wanted = node.strip().lower()[:_LONGEST]
+    length = len(wanted)
+    beginnings = (pc.starts_with(lowered, wanted[: length - cut]) for cut in range(length))
+    ends = (pc.ends_with(lowered, wanted[cut:]) for cut in range(length))
+    pool = {*_first_found(ids, beginnings), *_first_found(ids, ends)}
+    spelling = {each.lower(): each for each in sorted(pool, reverse=True)}
+    return [spelling[each] for each in difflib.get_close_matches(wanted, sorted(spelling), n=count)]
+
+
+def _first_found(ids: pa.ChunkedArray, masks: Iterator[pa.ChunkedArray]) -> list[str]:
+    """The ids that the first mask with any keeps."""
+    for mask in masks:
+        found = ids.filter(mask)
+        if len(found):
+            return found.slice(0, _CANDIDATES).to_pylist()
+    return []

@@ -1,0 +1,50 @@
+"""One line on whether an embedding has collapsed, told without labels."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from numpy.typing import NDArray
+
+from fdmvgcl.diagnostics import SAMPLE, effective_rank
+
+Health = Literal["healthy", "narrowed", "collapsed"]
+
+# Shares of the effective rank at the start of training below which an embedding has lost directions, or most of them.
+NARROWED, COLLAPSED = 0.5, 0.1
+_REMEDY = "try fewer --epochs, a lower --lr or a higher --eta"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How many directions an embedding uses.
+
+    Args:
+        rank: effective rank of the embedding.
+        most: what it can be at most for this many nodes and dimensions.
+        start: effective rank at the start of the last phase of training; None if there was no training.
+    """
+
+    rank: float
+    most: int
+    start: float | None
+
+    @property
+    def health(self) -> Health:
+        share = 1.0 if self.start is None else self.rank / self.start
+        if self.rank < min(2, self.most / 4) or share < COLLAPSED:
+            return "collapsed"
+        return "narrowed" if share < NARROWED else "healthy"
+
+    def __str__(self) -> str:
+        before = "" if self.start is None else f", {self.start:.0f} before training"
+        told = f"{self.health}: effective rank {self.rank:.0f} of at most {self.most}{before}"
+        return told if self.health == "healthy" else f"{told}; {_REMEDY}"
+
+
+def judge(z: NDArray, history: Sequence[dict[str, Any]]) -> Verdict:
+    """The verdict on an embedding (N, d) and the history of its training."""
+    last = history[-1]["phase"] if history else None
+    start = next((record["effective_rank"] for record in history if record["phase"] == last), None)
+    return Verdict(effective_rank(torch.from_numpy(z)), min(*z.shape, SAMPLE), start)

@@ -1,0 +1,558 @@
+"""The command line, as a person or a script meets it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from inspect import signature
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from fdmvgcl import FDMVGCL, Graph, __version__, cli, data
+from fdmvgcl.commands import checkpoints
+from fdmvgcl.commands.checkpoints import graph_fingerprint
+from fdmvgcl.commands.console import printable
+from fdmvgcl.commands.datasets import MEASURED
+
+SMALL = ("--dim", "8", "--epochs", "3", "--views", "3")
+
+
+@dataclass
+class Result:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def error(self) -> str:
+        """The one line that went wrong."""
+        lines = self.err.splitlines()
+        assert self.code == 2, self.out + self.err
+        assert len(lines) == 1
+        assert lines[0].startswith("error: ")
+        return lines[0].removeprefix("error: ")
+
+
+def run(*args: object) -> Result:
+    result = CliRunner().invoke(cli.app, [str(arg) for arg in args], prog_name="fdmvgcl")
+    return Result(result.exit_code, result.stdout, result.stderr)
+
+
+def done(*args: object) -> Result:
+    result = run(*args)
+    assert result.code == 0, result.out + result.err
+    return result
+
+
+@pytest.fixture(autouse=True)
+def _in_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """And on one thread, here and in children: graphs are tiny, and threads that wait are slow on a busy machine."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def edges() -> Path:
+    """The karate club by name: two columns, no features."""
+    lines = ["source,target", *(f"m{a},m{b}" for a, b in nx.karate_club_graph().edges)]
+    path = Path("edges.csv")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def features() -> Path:
+    table = np.random.default_rng(0).random((34, 3))
+    rows = [f"m{i},{a},{b},{c}" for i, (a, b, c) in enumerate(table)]
+    path = Path("features.csv")
+    path.write_text("\n".join(["id,x,y,z", *rows]) + "\n")
+    return path
+
+
+def club_labels() -> Path:
+    club = nx.karate_club_graph()
+    path = Path("labels.csv")
+    path.write_text("id,label\n" + "".join(f"m{i},{club.nodes[i]['club']}\n" for i in club))
+    return path
+
+
+def embedding(path: Path) -> tuple[list[str], np.ndarray]:
+    table = pq.read_table(path)
+    return table["id"].to_pylist(), np.stack(table["z"].to_numpy(zero_copy_only=False))
+
+
+class TestHelp:
+    def test_help_teaches(self) -> None:
+        assert "embed" in done("--help").out
+        assert done().out.split() == done("--help").out.split()
+        assert "fdmvgcl embed edges.csv" in done("embed", "--help").out
+        assert done("--version").out == f"fdmvgcl {__version__}\n"
+
+    def test_defaults_are_those_of_the_model(self) -> None:
+        ours = {name: each.default for name, each in signature(cli.embed).parameters.items()}
+        theirs = FDMVGCL().get_params()
+        shared = set(ours) & set(theirs)
+        assert {"dim", "eta", "min_rank", "skip_weight", "learn_time"} <= shared
+        assert {name: ours[name] for name in shared} == {name: theirs[name] for name in shared}
+
+    @pytest.mark.parametrize(
+        "args", [("--help",), ("embed", "--help"), ("similar", "none", "--id", "x"), ("datasets",)]
+    )
+    def test_what_must_be_quick_does_not_import_torch(self, args: tuple[str, ...]) -> None:
+        script = (
+            "import sys; from fdmvgcl.cli import app\n"
+            "try: app(sys.argv[1:])\n"
+            "except SystemExit: pass\n"
+            "assert not {'torch', 'sklearn', 'torch_geometric'} & set(sys.modules)\n"
+        )
+        subprocess.run([sys.executable, "-c", script, *args], check=True, capture_output=True)
+
+
+class TestEmbed:
+    def test_everything_is_there(self, edges: Path, features: Path) -> None:
+        result = done("embed", edges, "--features", features, "-o", "out", *SMALL)
+        assert "34 nodes, 78 edges, undirected, unweighted, 3 features, ids from column `source`/`target`" in result.out
+        assert "effective rank" in result.out.splitlines()[-3]
+        assert "out/embeddings.parquet" in result.out
+        assert len(result.err.splitlines()) == 3
+        names = {str(path.relative_to("out")) for path in Path("out").rglob("*") if path.is_file()}
+        assert names == {
+            "embeddings.parquet",
+            "views.parquet",
+            "graph.npz",
+            "history.jsonl",
+            "model/config.json",
+            "model/weights.safetensors",
+        }
+        ids, z = embedding(Path("out/embeddings.parquet"))
+        graph = Graph.load("out/graph.npz")
+        assert tuple(ids) == graph.ids
+        assert z.shape == (34, 8)
+        np.testing.assert_array_equal(z, FDMVGCL.load("out/model").transform(graph))
+        history = [json.loads(line) for line in Path("out/history.jsonl").read_text().splitlines()]
+        assert [record["epoch"] for record in history] == [0, 1, 2]
+        assert {"loss", "alpha", "view_similarity", "effective_rank"} <= set(history[0])
+
+    def test_the_same_bytes_each_time_and_without_labels(self, edges: Path) -> None:
+        done("embed", edges, "-o", "a", *SMALL)
+        done("embed", edges, "-o", "b", *SMALL, "--labels", club_labels(), "--no-views")
+        done("embed", edges, "-o", "c", *SMALL, "--seed", 1)
+        bytes_of = {name: Path(name, "embeddings.parquet").read_bytes() for name in "abc"}
+        assert bytes_of["a"] == bytes_of["b"] != bytes_of["c"]
+        assert Path("a/views.parquet").exists()
+        assert not Path("b/views.parquet").exists()
+
+    def test_labels_add_an_evaluation(self, edges: Path) -> None:
+        labels = club_labels()
+        labels.write_text(labels.read_text() + "stranger,Officer\n")
+        out = done("embed", edges, "--labels", labels, *SMALL).out
+        assert "1 label of an id that is no node left out" in out
+        assert "10 seeded splits of 10/10/80% train/val/test" in out
+        for control in ("untrained encoder", "diffused features", "majority class"):
+            assert control in out
+        record = json.loads(Path("edges.fdmvgcl/evaluation.json").read_text())
+        assert record["weights"] == "uniform"
+        assert [len(score["by_split"]) for score in record["scores"]] == [10] * 4
+
+    def test_quiet_is_quiet(self, edges: Path) -> None:
+        result = done("embed", edges, "-q", *SMALL)
+        assert (result.out, result.err) == ("", "")
+
+    def test_a_graph_without_features_says_what_stands_in(self, edges: Path) -> None:
+        assert "no features: 128 random signs drawn from each node's id" in done("embed", edges, *SMALL).out
+
+    def test_a_data_set_by_name_wins_over_a_file_and_says_so(self) -> None:
+        Path("karate").write_text("a b\n")
+        out = done("embed", "karate", "--no-evaluate", *SMALL).out
+        assert "write ./karate for the file" in out
+        assert "34 nodes, 78 edges" in out
+        assert "2 nodes" in done("embed", "./karate", "-o", "file", *SMALL).out
+
+    def test_an_unstable_scheme_is_warned_of(self, edges: Path) -> None:
+        result = done("embed", edges, *SMALL, "--scheme", "predictor", "--step", 1)
+        assert result.err.startswith("warning: scheme 'predictor' is unstable")
+
+    def test_hostile_names_are_shown_as_they_are(self) -> None:
+        Path("edges.csv").write_text("[red]x[/red],<script>\n<script>,[bold]\n[link=a],[bold]\n")
+        done("embed", "edges.csv", "-o", "[red]out[/red]", *SMALL)
+        out = done("similar", "[red]out[/red]", "--id", "[red]x[/red]").out
+        assert sorted(line.split("\t")[1] for line in out.splitlines()) == ["<script>", "[bold]", "[link=a]"]
+        assert printable("a\x1b[31m\nb\u2028") == "a\\x1b[31m\\nb\\u2028"
+
+    def test_many_epochs_are_told_in_few_lines(self, edges: Path) -> None:
+        err = done("embed", edges, "--dim", 4, "--views", 2, "--epochs", 50, "--min-rank", 0).err
+        first_phase = [line for line in err.splitlines() if line.startswith("training")]
+        assert 15 <= len(first_phase) <= 22
+        assert "epoch 50 of 50" in first_phase[-1]
+
+
+BAD_FILES: dict[str, tuple[str, str]] = {
+    "missing": ("", "no such file"),
+    "empty": ("", "is empty"),
+    "one column": ("a\nb\n", "bad.csv"),
+    "weight": ("source,target,weight\na,b,1\na,c,heavy\n", "bad.csv:3"),
+    "negative": ("source,target,weight\na,b,-1\n", "bad.csv:2"),
+    "no edges": ("a,a\n", "no edges"),
+}
+
+
+class TestBadInput:
+    """Exit code 2, one line, nothing written."""
+
+    @pytest.fixture(autouse=True)
+    def _nothing_written(self, tmp_path: Path, edges: Path, features: Path) -> object:
+        yield
+        assert {path.name for path in tmp_path.iterdir()} <= {"edges.csv", "features.csv", "bad.csv", "mine"}
+
+    @pytest.mark.parametrize("kind", BAD_FILES)
+    def test_files(self, kind: str) -> None:
+        text, told = BAD_FILES[kind]
+        if kind != "missing":
+            Path("bad.csv").write_text(text)
+        assert told in run("embed", "bad.csv", "-o", "out", *SMALL).error
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [("id,x\nm0,nan\n", "bad.csv:2"), ("id,x\nm0,1\n", "'m1' and 32 others have none"), ("", "is empty")],
+    )
+    def test_features(self, edges: Path, text: str, told: str) -> None:
+        Path("bad.csv").write_text(text)
+        assert told in run("embed", edges, "--features", "bad.csv", "-o", "out").error
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("id,label\nx,1\n", "must label nodes of the graph"),
+            ("id,label\nm0,1\nm1,1\n", "at least two classes"),
+            ("id,label\nm0,1\nm1,2\n", "2 nodes are labelled"),
+        ],
+    )
+    def test_labels(self, edges: Path, text: str, told: str) -> None:
+        Path("bad.csv").write_text(text)
+        assert told in run("embed", edges, "--labels", "bad.csv", "-o", "out").error
+
+    @pytest.mark.parametrize(
+        ("option", "value", "told"),
+        [
+            ("--dim", "0", "--dim"),
+            ("--dim", "x", "--dim"),
+            ("--views", "1", "--views"),
+            ("--lr", "-1", "lr must be at least 0"),
+            ("--time", "0", "time"),
+            ("--seed", str(2**70), "--seed"),
+            ("--scheme", "euler", "scheme"),
+            ("--scheme", "l1", "step"),
+            ("--activation", "tanh", "activation must be one of"),
+            ("--normalisation", "row", "normalisation"),
+            ("--feature-scaling", "x", "feature_scaling must be"),
+            ("--order-of-work", "x", "order_of_work must be one of"),
+            ("--device", "abacus", "device 'abacus' cannot be used"),
+            ("--device", "meta", "device 'meta' cannot be used"),
+            ("--dim", "1000000000", "of memory and this machine has"),
+            ("--weight", "none", "none"),
+            ("-o", "edges.csv", "edges.csv: cannot be written to (it is a file)"),
+            ("-o", "edges.csv/out", "edges.csv/out: cannot be written to"),
+            ("-o", "/proc/out", "/proc/out: cannot be written to"),
+            ("--spam", "1", "--spam"),
+        ],
+    )
+    def test_options(self, edges: Path, option: str, value: str, told: str) -> None:
+        assert told in run("embed", edges, *SMALL, option, value).error
+
+    def test_divergence_is_one_line(self, edges: Path) -> None:
+        assert run("embed", edges, *SMALL, "-q", "-o", "mine", "--lr", "1e30").error.startswith("the loss is nan")
+
+    def test_a_folder_of_others_is_refused(self, edges: Path) -> None:
+        Path("mine").mkdir()
+        Path("mine/thesis.tex").touch()
+        assert "is not empty" in run("embed", edges, "-o", "mine").error
+        assert os.listdir("mine") == ["thesis.tex"]
+
+    def test_names(self) -> None:
+        assert "did you mean 'karate'?" in run("embed", "karete").error
+        assert "--features is for files" in run("embed", "karate", "--features", "x.csv").error
+        assert "is missing" in run("embed", "cora", "--data-root", "nowhere").error
+        assert "No such command" in run("embde").error
+        assert "SOURCE" in run("embed").error
+
+    def test_an_internal_error_is_one_line_unless_asked_for(self, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(FDMVGCL, "fit", lambda *_, **__: {}["a"])
+        result = run("embed", edges)
+        assert result.code == 1
+        assert "internal error: KeyError: 'a'" in result.err
+        assert "Traceback" not in result.err
+        monkeypatch.setenv(cli.DEBUG_VARIABLE, "1")
+        assert "Traceback" in run("embed", edges).err
+
+
+class TestResults:
+    @pytest.fixture
+    def out(self, edges: Path, features: Path) -> Path:
+        done("embed", edges, "--features", features, "-o", "out", *SMALL)
+        return Path("out")
+
+    def test_similar(self, out: Path) -> None:
+        lines = [line.split("\t") for line in done("similar", out, "--id", "m0", "-k", 4).out.splitlines()]
+        ids, z = embedding(out / "embeddings.parquet")
+        unit = z / np.linalg.norm(z, axis=1, keepdims=True)
+        truth = unit @ unit[ids.index("m0")]
+        order = [i for i in np.argsort(-truth) if ids[i] != "m0"][:4]
+        assert [line[:2] for line in lines] == [[str(rank), ids[i]] for rank, i in enumerate(order, start=1)]
+        assert [float(line[2]) for line in lines] == pytest.approx(truth[order], abs=1e-4)
+
+    def test_similar_suggests(self, out: Path) -> None:
+        assert run("similar", out, "--id", "M0").error.endswith("has no node 'M0'; did you mean 'm0'?")
+
+    def test_transform_of_the_same_graph_is_the_embedding(self, out: Path, edges: Path, features: Path) -> None:
+        done("transform", out, edges, "--features", features, "-o", "again.parquet")
+        assert Path("again.parquet").read_bytes() == (out / "embeddings.parquet").read_bytes()
+
+    def test_transform_extends_the_training_graph(self, out: Path, edges: Path, features: Path) -> None:
+        Path("new.csv").write_text("from,to\nnew1,m0\nnew1,m33\nm5,m6\nnew2,new1\n")
+        Path("new-features.csv").write_text("id,z,x,y\nnew2,1,0,0\nnew1,0.5,0.5,0\nm0,9,9,9\nnew3,1,1,1\n")
+        told = done("transform", out, "new.csv", "--features", "new-features.csv", "--extend", "-o", "new.parquet").out
+        assert "1 row of features is of nodes known from training" in told
+        ids, z = embedding(Path("new.parquet"))
+        assert ids == ["new1", "new2", "new3"]
+        Path("all.csv").write_text(edges.read_text() + "new1,m0\nnew1,m33\nm5,m6\nnew2,new1\n")
+        Path("all-features.csv").write_text(features.read_text() + "new2,0,0,1\nnew1,0.5,0,0.5\nnew3,1,1,1\n")
+        done("transform", out, "all.csv", "--features", "all-features.csv", "-o", "all.parquet")
+        every, truth = embedding(Path("all.parquet"))
+        np.testing.assert_allclose(z, truth[[every.index(node) for node in ids]], atol=1e-6)
+
+    def test_transform_refuses(self, out: Path, edges: Path) -> None:
+        Path("new.csv").write_text("new1,m0\n")
+        Path("two.csv").write_text("id,x,y\nnew1,1,2\n")
+        Path("other.csv").write_text("id,x,y,u\nnew1,1,2,3\n")
+        to = ("-o", "new.parquet")
+        assert "the model needs 3 feature columns" in run("transform", out, "new.csv", *to).error
+        assert "give --features FILE" in run("transform", out, "new.csv", "--extend", *to).error
+        assert (
+            "must have 3 feature columns"
+            in run("transform", out, "new.csv", "--extend", "--features", "two.csv", *to).error
+        )
+        assert "'z'" in run("transform", out, "new.csv", "--extend", "--features", "other.csv", *to).error
+        assert "got none" in run("transform", out, edges, "--extend", *to).error
+        assert "is a folder" in run("transform", out, edges, "-o", "out").error
+        assert "its folder does not exist" in run("transform", out, edges, "-o", "nowhere/x").error
+        assert not Path("new.parquet").exists()
+
+    def test_evaluate_tunes_weights_and_keeps_a_record(self, out: Path) -> None:
+        before = (out / "embeddings.parquet").read_bytes()
+        parts = ("train", "val", "test", "test")
+        rows = [f"m{i},{split},{parts[(i + split) % 4]}" for split in (0, 1) for i in range(34)]
+        Path("splits.csv").write_text("\n".join(["id,split,part", *rows]) + "\n")
+        told = done("evaluate", out, "--labels", club_labels(), "--splits", "splits.csv").out
+        assert "2 splits of splits.csv" in told
+        record = json.loads((out / "evaluation.json").read_text())
+        ours = record["scores"][0]
+        assert ours["name"] == "embedding"
+        for split in ours["by_split"]:
+            assert sum(split["beta"]) == pytest.approx(1)
+        assert [score["name"] for score in record["scores"][1:]] == [
+            "untrained encoder",
+            "diffused features",
+            "raw features",
+            "majority class",
+        ]
+        assert (out / "embeddings.parquet").read_bytes() == before
+
+    def test_evaluate_refuses(self, out: Path) -> None:
+        labels = club_labels()
+        Path("splits.csv").write_text("id,split,part\nm0,0,train\nm1,0,val\nx,0,test\n")
+        told = run("evaluate", out, "--labels", labels, "--splits", "splits.csv").error
+        assert told == "splits.csv: split '0' names 'x', which is no node with a label"
+        assert "it must be the one that was embedded" in run("evaluate", out, "--labels", "digits").error
+
+    @pytest.mark.parametrize(
+        "name", ["embeddings.parquet", "model/config.json", "model/weights.safetensors", "graph.npz"]
+    )
+    @pytest.mark.parametrize("kept", [0, 0.5])
+    def test_broken_files_are_one_line(self, out: Path, edges: Path, features: Path, name: str, kept: float) -> None:
+        content = (out / name).read_bytes()
+        (out / name).write_bytes(content[: int(kept * len(content))])
+        if name == "embeddings.parquet":
+            told = run("similar", out, "--id", "m0").error
+        else:
+            told = run("transform", out, edges, "--features", features, "-o", "x.parquet").error
+        assert told.startswith(f"{out / name}")
+
+    def test_another_folder_is_no_result(self, tmp_path: Path) -> None:
+        assert "no results" in run("similar", tmp_path, "--id", "x").error
+        assert "no such folder" in run("evaluate", "nowhere", "--labels", "x").error
+
+
+class TestDatasets:
+    def test_list(self) -> None:
+        out = done("datasets", "--data-root", "nowhere").out
+        assert "karate" in out
+        assert "data root: nowhere" in out
+        assert set(MEASURED) <= set(data.datasets())
+
+    @pytest.mark.parametrize("name", ["digits", "karate", "cora", "texas", "chameleon", "minesweeper"])
+    def test_the_counts_are_those_of_the_files(self, name: str, data_root: Path) -> None:
+        counts = data.statistics(data.load(name, data_root))
+        assert (counts.nodes, counts.edges, counts.features, counts.classes) == MEASURED[name]
+
+
+class TestResume:
+    def test_a_finished_run_says_so(self, edges: Path) -> None:
+        done("embed", edges, *SMALL)
+        before = Path("edges.fdmvgcl/embeddings.parquet").stat()
+        assert "nothing to resume" in done("embed", edges, *SMALL, "--resume").out
+        assert Path("edges.fdmvgcl/embeddings.parquet").stat() == before
+
+    def test_other_settings_or_a_lost_file_start_anew(self, edges: Path) -> None:
+        told = "no checkpoint here: starting from the beginning"
+        assert told in done("embed", edges, *SMALL, "--resume").out
+        assert told in done("embed", edges, *SMALL, "--seed", 3, "--resume").out
+        Path("edges.fdmvgcl/views.parquet").unlink()
+        assert told in done("embed", edges, *SMALL, "--seed", 3, "--resume").out
+
+    def test_a_checkpoint_of_another_run_is_refused(self, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        with monkeypatch.context() as patch:
+            stop_after(patch, 1)
+            assert run("embed", edges, *SMALL).code == 130
+        assert "was made with seed=0, not 1" in run("embed", edges, *SMALL, "--seed", 1, "--resume").error
+        edges.write_text(edges.read_text() + "m0,m9\n")
+        assert "was made on another graph" in run("embed", edges, *SMALL, "--resume").error
+        Path("edges.fdmvgcl/checkpoint.safetensors").write_bytes(b"rubbish" * 9)
+        assert "is not a checkpoint" in run("embed", edges, *SMALL, "--resume").error
+
+    @pytest.mark.parametrize("epochs", [1, 2, 3])
+    def test_the_path_taken_is_kept(self, edges: Path, monkeypatch: pytest.MonkeyPatch, epochs: int) -> None:
+        done("embed", edges, *SMALL, "--order-of-work", "project", "-o", "whole")
+        with monkeypatch.context() as patch:
+            patch.setattr(FDMVGCL, "choose_order", lambda self, graph: "project")
+            stop_after(patch, epochs)
+            assert run("embed", edges, *SMALL, "-o", "part").code == 130
+        done("embed", edges, *SMALL, "-o", "part", "--resume")
+        assert json.loads(Path("part/model/config.json").read_text())["order_of_work"] == "project"
+        assert Path("part/embeddings.parquet").read_bytes() == Path("whole/embeddings.parquet").read_bytes()
+
+    def test_the_fingerprint_tells_graphs_apart(self) -> None:
+        path = Graph.from_edges(["a", "b"], ["b", "c"])
+        others = [
+            Graph.from_edges(["a", "a"], ["b", "c"]),
+            Graph.from_edges(["a", "b"], ["b", "d"]),
+            Graph.from_edges(["a", "b"], ["b", "c"], weight=[1, 2]),
+            Graph.from_edges(["a", "b"], ["b", "c"], directed=True),
+            path.with_features(np.ones((3, 2))),
+            path.with_features(np.full((3, 2), 2.0)),
+            path.with_features(np.ones((3, 2)), names=["x", "y"]),
+        ]
+        assert len({graph_fingerprint(graph) for graph in [path, *others]}) == len(others) + 1
+        assert graph_fingerprint(Graph.from_edges(["c", "b"], ["b", "a"])) == graph_fingerprint(path)
+
+
+def stop_after(monkeypatch: pytest.MonkeyPatch, epochs: int) -> None:
+    """Behave as if Ctrl-C were pressed during that epoch."""
+    call = checkpoints.Checkpointer.__call__
+
+    def counting(self: checkpoints.Checkpointer, trainer: object, *, last: bool) -> None:
+        if len(trainer.history) == epochs:  # type: ignore[attr-defined]
+            self.stop.set()
+        call(self, trainer, last=last)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(checkpoints.Checkpointer, "__call__", counting)
+
+
+# Runs the command again and again in children that kill themselves at the n-th renaming of a file, before or after it.
+KILLER = """
+import os, signal, sys, torch
+torch.set_num_threads(1)
+torch.optim.Adam([torch.zeros(1, requires_grad=True)])
+from fdmvgcl.cli import app
+import fdmvgcl.commands.embed
+ARGS = ["embed", "edges.csv", "--dim", "8", "--epochs", "3", "--views", "3", "-q"]
+
+def child(args, kill_at=None, after=False):
+    pid = os.fork()
+    if pid:
+        return os.waitpid(pid, 0)[1]
+    replace, calls = os.replace, [0]
+    def killing(*names):
+        calls[0] += 1
+        if calls[0] == kill_at and not after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        replace(*names)
+        if calls[0] == kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.replace = killing
+    try:
+        app(args)
+    except SystemExit as end:
+        os._exit(end.code or 0)
+
+assert child([*ARGS, "-o", "whole"]) == 0
+truth = open("whole/embeddings.parquet", "rb").read()
+kills = 0
+for number in range(1, 100):
+    folder = f"killed{number}"
+    status = child([*ARGS, "-o", folder], number, after=number % 2 == 0)
+    if status == 0:
+        break
+    assert os.WTERMSIG(status) == signal.SIGKILL, status
+    kills += 1
+    assert child([*ARGS, "-o", folder, "--resume"]) == 0, number
+    assert open(f"{folder}/embeddings.parquet", "rb").read() == truth, number
+    assert sorted(os.listdir(folder)) == sorted(os.listdir("whole")), os.listdir(folder)
+print(kills)
+"""
+
+
+class TestKilled:
+    def test_sigkill_at_every_file_then_resume_gives_the_same_bytes(self, edges: Path) -> None:
+        environment = {**os.environ, checkpoints.SECONDS_VARIABLE: "0"}
+        result = subprocess.run(
+            [sys.executable, "-c", KILLER], env=environment, capture_output=True, text=True, check=False
+        )
+        assert result.returncode == 0, result.stderr
+        # three checkpoints, model (two files), graph, history, views, embeddings
+        assert int(result.stdout) == 9
+
+    @staticmethod
+    def start(edges: Path, *args: str, until: Callable[[], bool]) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "fdmvgcl", "embed", str(edges), *args]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + 60
+        while not until() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.005)
+        return process
+
+    def test_ctrl_c_saves_says_how_to_go_on_and_exits_130(self, edges: Path) -> None:
+        args = ("--dim", "8", "--views", "2", "--epochs", "150", "--min-rank", "0", "-o")
+        checkpoint = Path("part/checkpoint.safetensors")
+        process = self.start(edges, *args, "part", until=checkpoint.exists)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 130, err
+        assert "Traceback" not in err
+        assert "--resume" in err.splitlines()[-1]
+        done("embed", edges, *args, "part", "--resume")
+        done("embed", edges, *args, "whole")
+        assert not checkpoint.exists()
+        assert Path("part/embeddings.parquet").read_bytes() == Path("whole/embeddings.parquet").read_bytes()
+
+
+def test_a_terminal_that_is_not_utf8_does_not_end_a_run() -> None:
+    Path("edges.csv").write_text("α,β\n")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "TERM": "dumb"}
+    command = [sys.executable, "-m", "fdmvgcl", "embed", "edges.csv", *SMALL]
+    result = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert b"loss" in result.stderr

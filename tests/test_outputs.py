@@ -1,0 +1,202 @@
+"""Result folders, files of vectors, neighbours and the verdict on collapse."""
+
+import contextlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fdmvgcl.errors import InputError
+from fdmvgcl.outputs import ResultFolder, write_views
+from fdmvgcl.search import close_ids, nearest
+from fdmvgcl.vectors import VectorFile, write_vectors
+from fdmvgcl.verdict import judge
+
+
+def vectors(count: int, width: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(count, width)).astype(np.float32)
+
+
+def names(count: int) -> list[str]:
+    return [f"node {i}" for i in range(count)]
+
+
+class TestVectors:
+    def test_columns_are_what_the_contract_says(self, tmp_path: Path) -> None:
+        z = vectors(7, 5)
+        write_vectors(tmp_path / "z.parquet", names(7), {"z": z})
+        table = pq.read_table(tmp_path / "z.parquet")
+        assert table.column_names == ["id", "z"]
+        assert table.schema.field("id").type == pa.string()
+        kind = table.schema.field("z").type
+        assert pa.types.is_fixed_size_list(kind)
+        assert (kind.list_size, kind.value_type) == (5, pa.float32())
+        assert table["id"].to_pylist() == names(7)
+        np.testing.assert_array_equal(np.stack(table["z"].to_numpy(zero_copy_only=False)), z)
+
+    def test_the_same_input_gives_the_same_bytes(self, tmp_path: Path) -> None:
+        for name in ("a", "b"):
+            write_vectors(tmp_path / name, names(9), {"z": vectors(9, 4)})
+        assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+    @pytest.mark.parametrize("width", [1, 3, 4096])
+    def test_many_row_groups_are_read_as_one(self, tmp_path: Path, width: int) -> None:
+        z = vectors(2500, width)
+        write_vectors(tmp_path / "z", names(2500), {"z": z})
+        with VectorFile(tmp_path / "z") as file:
+            assert file.columns == {"z": width}
+            np.testing.assert_array_equal(file.read("z"), z)
+            for row in (0, 1023, 1024, 2499):
+                np.testing.assert_array_equal(file.row("z", row), z[row])
+            with pytest.raises(IndexError, match="2500"):
+                file.row("z", 2500)
+
+    def test_views_carry_orders_and_weights(self, tmp_path: Path) -> None:
+        views = np.stack([vectors(4, 3, seed) for seed in (0, 1)])
+        write_views(tmp_path / "views.parquet", names(4), views, [0.01, 1.0], [0.5, 0.5])
+        metadata = pq.read_schema(tmp_path / "views.parquet").metadata
+        assert json.loads(metadata[b"alphas"]) == [0.01, 1.0]
+        read = ResultFolder(tmp_path).read_views()
+        assert read is not None
+        np.testing.assert_array_equal(np.stack(read), views)
+
+    @pytest.mark.parametrize("kept", [0, 4, 300, -5])
+    def test_a_truncated_file_is_one_error(self, tmp_path: Path, kept: int) -> None:
+        path = tmp_path / "z.parquet"
+        write_vectors(path, names(50), {"z": vectors(50, 8)})
+        path.write_bytes(path.read_bytes()[:kept])
+        with pytest.raises(InputError, match=r"z\.parquet: is"):
+            nearest(path, "node 0", 3)
+
+    def test_another_table_is_refused(self, tmp_path: Path) -> None:
+        pq.write_table(pa.table({"id": ["a"], "z": ["text"]}), tmp_path / "z")
+        with pytest.raises(InputError, match="must have a column id and columns of float vectors"):
+            VectorFile(tmp_path / "z")
+
+
+class TestNearest:
+    @given(st.integers(2, 40), st.integers(1, 9), st.integers(0, 1000))
+    @settings(max_examples=25, deadline=None)
+    def test_it_is_the_exact_answer(self, tmp_path_factory: pytest.TempPathFactory, n: int, d: int, seed: int) -> None:
+        path = tmp_path_factory.mktemp("nearest") / "z"
+        z = vectors(n, d, seed)
+        write_vectors(path, names(n), {"z": z})
+        unit = z.astype(np.float64) / np.linalg.norm(z.astype(np.float64), axis=1, keepdims=True)
+        truth = unit @ unit[1]
+        found = nearest(path, "node 1", n)
+        assert len(found) == n - 1
+        assert "node 1" not in [each.id for each in found]
+        np.testing.assert_allclose([each.cosine for each in found], np.sort(np.delete(truth, 1))[::-1], atol=1e-5)
+        for each in found:
+            assert each.cosine == pytest.approx(truth[int(each.id.split()[1])], abs=1e-5)
+
+    def test_equals_keep_their_order_and_zero_rows_have_cosine_0(self, tmp_path: Path) -> None:
+        z = np.array([[1, 0], [2, 0], [0, 0], [3, 0], [-1, 0]], np.float32)
+        write_vectors(tmp_path / "z", list("abcde"), {"z": z})
+        assert [(each.id, each.cosine) for each in nearest(tmp_path / "z", "a", 9)] == [
+            ("b", 1.0),
+            ("d", 1.0),
+            ("c", 0.0),
+            ("e", -1.0),
+        ]
+        assert {each.cosine for each in nearest(tmp_path / "z", "c", 9)} == {0.0}
+
+    @pytest.mark.parametrize(
+        ("asked", "meant"),
+        [
+            ("Alise", "alice"),
+            ("ALICE", "alice"),
+            ("lice", "alice"),
+            ("bobb", "bob"),
+            (" bob", "bob"),
+            ("n00017", "n0017"),
+        ],
+    )
+    def test_close_ids(self, asked: str, meant: str) -> None:
+        ids = pa.chunked_array([["alice", "bob", "carol"], [f"n{i:04}" for i in range(500)]])
+        assert meant in close_ids(asked, ids)
+
+    @pytest.mark.parametrize("asked", ["", "§", "x" * 10_000])
+    def test_nothing_is_close_to_nonsense(self, asked: str) -> None:
+        assert close_ids(asked, pa.chunked_array([["alice", "bob"]])) == []
+
+
+class TestResultFolder:
+    @staticmethod
+    def fail_inside(folder: ResultFolder, *written: Path) -> None:
+        with contextlib.suppress(RuntimeError), folder.claimed():
+            assert folder.path.is_dir()
+            for path in written:
+                path.touch()
+            raise RuntimeError
+
+    def test_a_new_folder_vanishes_when_nothing_came_of_it(self, tmp_path: Path) -> None:
+        folder = ResultFolder(tmp_path / "a" / "b")
+        self.fail_inside(folder)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_what_was_written_stays(self, tmp_path: Path) -> None:
+        folder = ResultFolder(tmp_path / "a")
+        self.fail_inside(folder, folder.checkpoint)
+        assert folder.checkpoint.exists()
+
+    def test_a_foreign_folder_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "graph.npz").write_text("mine")
+        with pytest.raises(InputError, match="is not empty"), ResultFolder(tmp_path).claimed():
+            pass
+        assert (tmp_path / "graph.npz").read_text() == "mine"
+
+    def test_our_folder_may_be_used_again_and_leftovers_go(self, tmp_path: Path) -> None:
+        leftover = tmp_path / ".checkpoint.safetensors.0123abcd.tmp"
+        leftover.touch()
+        with ResultFolder(tmp_path).claimed():
+            assert not leftover.exists()
+        (tmp_path / "checkpoint.safetensors").touch()
+        (tmp_path / "notes.txt").touch()
+        with ResultFolder(tmp_path).claimed():
+            pass
+
+    @pytest.mark.parametrize("place", ["file/out", "file", "/proc/nothing/out", "x" * 300])
+    def test_what_cannot_be_written_to_is_refused(self, tmp_path: Path, place: str) -> None:
+        (tmp_path / "file").touch()
+        with pytest.raises(InputError, match="cannot be written to"), ResultFolder(tmp_path / place).claimed():
+            pass
+
+    def test_a_folder_without_results_is_told_from_an_unfinished_run(self, tmp_path: Path) -> None:
+        with pytest.raises(InputError, match="no such folder"):
+            ResultFolder(tmp_path / "none").require()
+        with pytest.raises(InputError, match="no results"):
+            ResultFolder(tmp_path).require()
+        (tmp_path / "checkpoint.safetensors").touch()
+        with pytest.raises(InputError, match="unfinished run"):
+            ResultFolder(tmp_path).require()
+
+
+class TestVerdict:
+    @staticmethod
+    def history(*ranks: float) -> list[dict[str, float]]:
+        return [{"phase": 0, "effective_rank": rank} for rank in ranks]
+
+    def test_spread_out_vectors_are_healthy(self) -> None:
+        verdict = judge(vectors(300, 20), self.history(20, 19))
+        assert verdict.health == "healthy"
+        assert str(verdict) == "healthy: effective rank 20 of at most 20, 20 before training"
+
+    def test_one_direction_is_a_collapse(self) -> None:
+        verdict = judge(np.outer(np.arange(1, 9), np.ones(20)).astype(np.float32), [])
+        assert verdict.health == "collapsed"
+        assert "--epochs" in str(verdict)
+
+    def test_lost_directions_are_told(self) -> None:
+        z = np.zeros((300, 20), np.float32)
+        z[:, :8] = vectors(300, 8)
+        assert judge(z, self.history(19, 9)).health == "narrowed"
+
+    def test_the_start_is_that_of_the_last_phase(self) -> None:
+        later = [{"phase": 1, "effective_rank": 9.0}]
+        assert judge(vectors(300, 8), [*self.history(500), *later]).start == 9.0
