@@ -164,7 +164,7 @@ def _polynomial_panels(
     dots = np.zeros((blocks, coefficients.shape[2], aims.shape[1]))
     terms = _terms(coefficients)
     workers = torch.get_num_threads()
-    width = _panel_width(nodes, 2 + sums.shape[1] + aims.shape[1], data.itemsize)
+    width = panel_width(nodes, 2 + sums.shape[1] + aims.shape[1], data.itemsize)
     recur = _within_cache if width else _by_rows
     width = width or WIDEST
     while recur is _within_cache and width > NARROWEST and blocks * -(-columns // width) < workers:
@@ -190,7 +190,7 @@ def _polynomial_panels(
     return (torch.from_numpy(sums) if want_sums else None), (None if probes is None else found_dots)
 
 
-def _panel_width(nodes: int, panels: int, itemsize: int) -> int:
+def panel_width(nodes: int, panels: int, itemsize: int) -> int:
     """Columns of a panel so that ``panels`` of them fit the cache; 0 where not even the narrowest do."""
     width = WIDEST
     while width >= NARROWEST and panels * nodes * width * itemsize > PANEL_BYTES:

@@ -156,8 +156,9 @@ class RegularisedCosmean(Loss):
     def forward(self, views: Tensor) -> dict[str, Tensor]:
         """Terms ``cosmean`` and ``direction`` of views (K, N, d)."""
         pairs = ring(len(views))
-        terms = {"cosmean": torch.stack([cosmean(views[a], views[b]) for a, b in pairs]).sum()}
+        each = views.unbind()  # one by one: the backward of views[k] would fill a tensor of all views each time
+        terms = {"cosmean": torch.stack([cosmean(each[a], each[b]) for a, b in pairs]).sum()}
         if self.weights["direction"]:
-            directions = [dominant_direction(view) for view in views]
+            directions = [dominant_direction(view) for view in each]
             terms["direction"] = torch.stack([(directions[a] @ directions[b]).abs() for a, b in pairs]).sum()
         return terms

@@ -4,12 +4,15 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
+from fdmvgcl.kernels import NARROWEST, WIDEST, panel_width
+
 Order = Literal["project", "diffuse"]
 
-# Seconds of one unit of work on the reference machine (benchmarks/order.py fits them); only their ratios matter.
+# Seconds of one unit of work on the reference machine (benchmarks/order.py checks what follows from them); only their ratios matter.
 _GEMM = 1.0 / 1.1e11  # a floating-point operation of a dense product
-_SPARSE = 1.0 / 1.2e10  # a multiply-add of a sparse product X W
-_SWEEP = 1.0 / 2.0e10  # a multiply-add of the recurrence, with its share of memory traffic
+_SPARSE = 1.0 / 5.4e9  # a multiply-add of a sparse product X W
+_SWEEP = 1.0 / 2.0e10  # a multiply-add of the recurrence on the widest panels, with its share of memory traffic
+_NARROWING = 0.6  # the recurrence slows down by (widest / width)^0.6 on panels that a larger graph makes narrower
 _STREAM = 1.0 / 1.0e10  # a byte of the basis read from memory
 
 
@@ -38,8 +41,9 @@ class Workload:
         """An epoch of projecting first: X W and its gradient, then the recurrence forth and back."""
         product = 2 * self.feature_entries * self.dim * self.views
         projection = 2 * product * _GEMM if self.dense_features else product * _SPARSE
-        recurrence = 2 * self.degree * (self.entries + 3 * self.nodes) * self.dim * self.views * _SWEEP
-        return projection + recurrence
+        width = panel_width(self.nodes, 4, 4) or NARROWEST
+        sweep = _SWEEP * (WIDEST / width) ** _NARROWING
+        return projection + 2 * self.degree * (self.entries + 3 * self.nodes) * self.dim * self.views * sweep
 
     @property
     def diffuse_seconds(self) -> float:
