@@ -13,7 +13,7 @@ import torch
 from FDEint import FDEint
 from torch import Tensor
 
-from fdmvgcl.fractional.schemes import PREDICTOR, march
+from fdmvgcl.fractional.schemes import PREDICTOR, Scheme, march
 from fdmvgcl.kernels import sparse_product
 from fdmvgcl.operators import Operator
 
@@ -29,14 +29,16 @@ class SymmetricProduct(torch.autograd.Function):
         return sparse_product(ctx.operator.csr, grads[0]), None
 
 
-def in_loop_predictor(operator: Operator, x: Tensor, alpha: Tensor, time: float, step: float) -> Tensor:
+def in_loop(
+    operator: Operator, x: Tensor, alpha: Tensor, time: float, step: float, scheme: Scheme = PREDICTOR
+) -> Tensor:
     """(K, N, d) features diffused by time stepping with K orders."""
     h, steps = torch.tensor(step, dtype=torch.float64), round(time / step)
 
     def rhs(n: int, y: Tensor) -> Tensor:
         return SymmetricProduct.apply(y, operator) - y
 
-    views = [deque(march(PREDICTOR, rhs, *view, h, steps), maxlen=1)[0] for view in zip(x, alpha.double(), strict=True)]
+    views = [deque(march(scheme, rhs, *view, h, steps), maxlen=1)[0] for view in zip(x, alpha.double(), strict=True)]
     return torch.stack(views)
 
 

@@ -4,7 +4,7 @@ python benchmarks/epoch.py [--data-root DIR]
 """
 
 import torch
-from baselines import in_loop_predictor
+from baselines import in_loop
 from harness import alternate, arguments, in_own_process, peak_memory, print_table, save_record
 from torch import Tensor
 
@@ -42,7 +42,7 @@ class Epoch:
         if side == "filter":
             return apply_filter(self.operator, x, make_filter(self.alpha, TIME))
         if side == "in-loop predictor":
-            return in_loop_predictor(self.operator, x, self.alpha, TIME, STEP)
+            return in_loop(self.operator, x, self.alpha, TIME, STEP)
         return x
 
 

@@ -117,7 +117,9 @@ def test_checkpoints_of_other_settings_or_kinds_are_refused(tmp_path: Path) -> N
         FDMVGCL(dim=8, views=2, epochs=1).fit(graph, resume=path)
 
 
-@pytest.mark.parametrize("bad", [{"epochs": -1}, {"lr": -0.1}, {"smallest_alpha": 0.0}, {"min_rank": float("nan")}])
+@pytest.mark.parametrize(
+    "bad", [{"epochs": -1}, {"lr": float("inf")}, {"smallest_alpha": 0.0}, {"min_rank": float("nan")}]
+)
 def test_schedule_names_what_is_wrong(bad: dict) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(bad))} must"):
         Schedule(**bad)

@@ -8,7 +8,7 @@ from fdmvgcl.kernels import NARROWEST, WIDEST, panel_width
 
 Order = Literal["project", "diffuse"]
 
-# Seconds of one unit of work on the reference machine (benchmarks/order.py checks what follows from them); only their ratios matter.
+# Seconds of one unit of work on the machine of benchmarks/results; only their ratios matter.
 _GEMM = 1.0 / 1.1e11  # a floating-point operation of a dense product
 _SPARSE = 1.0 / 5.4e9  # a multiply-add of a sparse product X W
 _SWEEP = 1.0 / 2.0e10  # a multiply-add of the recurrence on the widest panels, with its share of memory traffic

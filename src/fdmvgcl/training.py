@@ -44,9 +44,11 @@ class Schedule:
     min_rank: float = 0.25
 
     def __post_init__(self) -> None:
-        for name, lowest in {"epochs": 0, "lr": 0, "order_lr": 0, "weight_decay": 0, "min_rank": 0}.items():
-            if not getattr(self, name) >= lowest:
-                raise ValueError(f"{name} must be at least {lowest}, got {getattr(self, name)}")
+        if self.epochs < 0:
+            raise ValueError(f"epochs must be at least 0, got {self.epochs}")
+        for name, highest in {"lr": 10, "order_lr": 10, "weight_decay": 10, "min_rank": 1, "merge_width": 10}.items():
+            if not 0 <= getattr(self, name) <= highest:
+                raise ValueError(f"{name} must lie in [0, {highest}], got {getattr(self, name)}")
         if not 0 < self.smallest_alpha < 1:
             raise ValueError(f"smallest_alpha must lie in (0, 1), got {self.smallest_alpha}")
 

@@ -62,6 +62,8 @@ def assess(
         scores = compare(views, labelled, graph, model, tune=tune)
     folder.write_evaluation(_record(scores, labelled, model, tuned=tune))
     _show(scores, labelled, reporter)
+    if graph.num_nodes * model.features_in_.columns > _WIDEST:
+        reporter.say("the control of diffused features is left out: it would take more memory than the model did")
 
 
 def compare(views: Views, labelled: Labelled, graph: Graph, model: FDMVGCL, *, tune: bool) -> list[Score]:

@@ -1,0 +1,12 @@
+"""The README's figures are those of the records."""
+
+import runpy
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_speeds_in_the_readme_are_those_of_the_records() -> None:
+    render = runpy.run_path(str(ROOT / "benchmarks" / "render.py"))
+    readme = (ROOT / "README.md").read_text()
+    assert render["rendered"](readme) == readme, "run `python benchmarks/render.py`"
