@@ -1,4 +1,4 @@
-"""Equal solution error: one view, d = 512, Cora, T = 20, α = 0.5, forward and backward, against the exact solution.
+"""Equal solution error: one view, d = 128, Cora, T = 20, α = 0.5, forward and backward, against the exact solution.
 
     python benchmarks/accuracy.py [--data-root DIR]
 
@@ -16,12 +16,12 @@ from fdmvgcl.data import load
 from fdmvgcl.diffusion import diffuse
 from fdmvgcl.fractional import PECE, PREDICTOR
 
-TIME, ALPHA, DIM = 20.0, 0.5, 512
+TIME, ALPHA, DIM = 20.0, 0.5, 128
 # Steps tried, from coarse to fine; FDEint's memory grows with their square, so its list ends where the machine's does.
 STEPS = {
-    "in-loop predictor": (20, 40, 50, 60, 70, 80, 180, 190, 200, 210, 220, 240),
-    "in-loop pece": (20, 25, 30, 35, 40, 50, 60, 80),
-    "FDEint": (20, 25, 30, 35, 40, 50, 60),
+    "in-loop predictor": (20, 40, 70, 80, 200, 220),
+    "in-loop pece": (20, 30, 40, 50, 60, 80, 110, 120, 130),
+    "FDEint": (30, 50, 60),
 }
 GOALS = (3e-3, 1e-3)
 
