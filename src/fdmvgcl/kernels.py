@@ -174,9 +174,10 @@ def _polynomial_panels(
     def run(v: int, start: int) -> np.ndarray:
         part = np.s_[start : min(start + width, columns)]
         now, old, totals, aim = _load_panels(data[v, :, part], sums.shape[1], aims[v, :, :, part])
-        totals[:] = weights[v, :, 0, None, None] * now
+        for weight, total in zip(weights[v, :, 0], totals, strict=True):
+            np.multiply(now, weight, out=total)
         found = np.zeros((terms[v], aims.shape[1]))
-        found[0] = np.einsum("nb,pnb->p", now, aim, dtype=np.float64)
+        found[0] = [np.einsum("nb,nb->n", now, each).sum(dtype=np.float64) for each in aim]
         steps = np.array([(basis.first, 0.0)] + [(basis.factor, basis.back)] * (terms[v] - 2), data.dtype)
         recur(csr, now, old, steps[: terms[v] - 1], weights[v], totals, aim, found)
         sums[v, :, :, part] = totals[:, :, : part.stop - part.start]
