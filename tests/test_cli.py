@@ -251,7 +251,7 @@ class TestBadInput:
             ("--dim", "0", "--dim"),
             ("--dim", "x", "--dim"),
             ("--views", "1", "--views"),
-            ("--lr", "-1", "lr must be at least 0"),
+            ("--lr", "-1", "lr must lie in [0, 10]"),
             ("--time", "0", "time"),
             ("--seed", str(2**70), "--seed"),
             ("--scheme", "euler", "scheme"),
@@ -274,7 +274,10 @@ class TestBadInput:
         assert told in run("embed", edges, *SMALL, option, value).error
 
     def test_divergence_is_one_line(self, edges: Path) -> None:
-        assert run("embed", edges, *SMALL, "-q", "-o", "mine", "--lr", "1e30").error.startswith("the loss is nan")
+        ids = Graph.read(edges).ids
+        Path("huge.csv").write_text("id,x\n" + "".join(f"{node},1e38\n" for node in ids))
+        huge = ("--features", "huge.csv", "--feature-scaling", "none")
+        assert run("embed", edges, *SMALL, "-q", "-o", "mine", *huge).error.startswith("the loss is nan")
 
     def test_a_folder_of_others_is_refused(self, edges: Path) -> None:
         Path("mine").mkdir()

@@ -64,6 +64,8 @@ class Operator:
             raise ValueError("normalisation must be 'rw' for a directed graph (its powers stay bounded), got 'sym'")
         if num_nodes < 1:
             raise ValueError(f"num_nodes must be at least 1 (an empty graph has no operator), got {num_nodes}")
+        if edge_index.dim() != 2 or edge_index.shape[0] != 2:
+            raise ValueError(f"edge_index must have shape (2, E), got {tuple(edge_index.shape)}")
         if weight is None:
             weight = torch.ones(edge_index.shape[1], dtype=torch.float64, device=edge_index.device)
         _check_edges(edge_index, weight, num_nodes, self_loops)
@@ -162,8 +164,6 @@ def csr_tensor(rows: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, 
 
 
 def _check_edges(edge_index: Tensor, weight: Tensor, num_nodes: int, self_loops: float) -> None:
-    if edge_index.dim() != 2 or edge_index.shape[0] != 2:
-        raise ValueError(f"edge_index must have shape (2, E), got {tuple(edge_index.shape)}")
     if weight.shape != edge_index.shape[1:]:
         raise ValueError(
             f"weight must have shape ({edge_index.shape[1]},) to match edge_index, got {tuple(weight.shape)}"
