@@ -275,8 +275,8 @@ class TestBadInput:
 
     def test_divergence_is_one_line(self, edges: Path) -> None:
         ids = Graph.read(edges).ids
-        Path("huge.csv").write_text("id,x\n" + "".join(f"{node},1e38\n" for node in ids))
-        huge = ("--features", "huge.csv", "--feature-scaling", "none")
+        Path("bad.csv").write_text("id,x\n" + "".join(f"{node},1e38\n" for node in ids))
+        huge = ("--features", "bad.csv", "--feature-scaling", "none")
         assert run("embed", edges, *SMALL, "-q", "-o", "mine", *huge).error.startswith("the loss is nan")
 
     def test_a_folder_of_others_is_refused(self, edges: Path) -> None:

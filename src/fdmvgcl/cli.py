@@ -118,11 +118,11 @@ def embed(
     self_loops: o.SelfLoops = 0.0,
     order_of_work: o.OrderOfWork = None,
     epochs: o.Epochs = 30,
-    lr: o.LearningRate = 0.01,
+    lr: o.LearningRate = 0.002,
     order_lr: o.OrderRate = 0.01,
     weight_decay: o.WeightDecay = 0.0,
     eta: o.Eta = 0.05,
-    min_rank: o.MinRank = 0.25,
+    min_rank: o.MinRank = 0.5,
 ) -> None:
     """Embed a graph: learn from it without labels and write embeddings keyed by your ids."""
     from fdmvgcl.commands import embed as command
