@@ -91,4 +91,5 @@ def arguments(description: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--child", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--data-root", help="where the benchmark data lies (else FDMVGCL_DATA)")
+    parser.add_argument("--held-out", action="store_true", help="order.py: settings the cost model was not fitted to")
     return parser.parse_args()
