@@ -41,6 +41,7 @@ LAYERS = [
     "search",
     "outputs",
     "verdict",
+    "experiments",
     "commands",
     "cli",
     "__main__",

@@ -205,6 +205,41 @@ def datasets(data_root: o.DataRoot = None) -> None:
     list_datasets(data_root, Reporter())
 
 
+@app.command(
+    epilog="Example:\n\n  fdmvgcl reproduce nodes --datasets cora,texas --seeds 2\n\n"
+    "Records are kept one by one: the same command goes on where it was stopped."
+)
+def reproduce(
+    name: o.ExperimentName,
+    datasets: o.Datasets = None,
+    seeds: o.Seeds = 10,
+    output: o.Records = None,
+    data_root: o.DataRoot = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """Make a table or a figure of the paper, with controls beside every number."""
+    from fdmvgcl.commands.console import Reporter
+    from fdmvgcl.commands.reproduce import reproduce as command
+
+    command(name, datasets, seeds, output, Reporter(quiet), data_root=data_root)
+
+
+@app.command(epilog="Example:\n\n  fdmvgcl tune cora --trials 30")
+def tune(
+    dataset: o.DatasetName,
+    trials: o.Trials = 30,
+    dim: o.Dim = 1024,
+    output: o.PoolFile = None,
+    data_root: o.DataRoot = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """Train a pool of settings and let each split's validation nodes choose among them; writes a TOML file."""
+    from fdmvgcl.commands.console import Reporter
+    from fdmvgcl.commands.reproduce import tune as command
+
+    command(dataset, trials, dim, output, Reporter(quiet), data_root=data_root)
+
+
 def main() -> None:
     """The entry point."""
     app(prog_name="fdmvgcl")

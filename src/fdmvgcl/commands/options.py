@@ -164,3 +164,21 @@ Splits = Annotated[
         metavar="FILE",
     ),
 ]
+
+# -- experiments ------------------------------------------------------------------------------------------------------
+
+ExperimentName = Annotated[str, typer.Argument(metavar="NAME", help="What to reproduce; see below.")]
+DatasetName = Annotated[str, typer.Argument(metavar="DATASET", help="A data set's name; see fdmvgcl datasets.")]
+Datasets = Annotated[
+    str | None, typer.Option("--datasets", help="Only these, separated by commas; without it all.", metavar="A,B")
+]
+Seeds = Annotated[int, typer.Option("--seeds", help="Runs of each setting, seeds 0, 1, …", min=1, metavar="N")]
+Trials = Annotated[int, typer.Option("--trials", help="Settings in the pool.", min=1, max=30, metavar="N")]
+Records = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="Folder of records and tables; without it results/NAME.", metavar="DIR"),
+]
+PoolFile = Annotated[
+    Path | None,
+    typer.Option("-o", "--output", help="The TOML file to write; without it DATASET.toml.", metavar="FILE"),
+]

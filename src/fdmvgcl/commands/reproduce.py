@@ -1,0 +1,98 @@
+"""``reproduce`` and ``tune``: carry out runs record by record, and tell how far they are."""
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from fdmvgcl.commands.console import Reporter
+from fdmvgcl.data import datasets as known_datasets
+from fdmvgcl.experiments import EXPERIMENTS, RecordFile, Run, carry_out, pending, tuning
+from fdmvgcl.experiments import pool as pools
+
+
+def reproduce(
+    name: str,
+    datasets: str | None,
+    seeds: int,
+    output: Path | None,
+    reporter: Reporter,
+    *,
+    data_root: Path | None = None,
+) -> None:
+    """Make the records of an experiment that are missing, and its tables and figures from all of them."""
+    _use(data_root)
+    if name not in EXPERIMENTS:
+        raise ValueError(f"NAME must be one of {', '.join(EXPERIMENTS)}, got {name!r}")
+    experiment = EXPERIMENTS[name]
+    chosen = _chosen(datasets, experiment.datasets)
+    folder = output or Path("results") / name
+    folder.mkdir(parents=True, exist_ok=True)
+    records = RecordFile(folder / "records.jsonl")
+    reporter.say(f"{name}: {experiment.summary}")
+    _make(experiment.runs(chosen, seeds), records, reporter)
+    for path in experiment.render(records, folder):
+        reporter.say(f"wrote {path}")
+
+
+def tune(
+    dataset: str, trials: int, dim: int, output: Path | None, reporter: Reporter, *, data_root: Path | None = None
+) -> None:
+    """Train the pool, choose for each split, write the TOML file."""
+    _use(data_root)
+    _chosen(dataset, ())
+    path = output or Path(f"{dataset}.toml")
+    records = RecordFile(path.with_suffix(".jsonl"))
+    runs = tuning.runs(dataset, trials, dim)
+    _make(runs, records, reporter)
+    pool = tuning.conclude(runs, records)
+    pools.write(
+        pool,
+        path,
+        f"Made by: fdmvgcl tune {dataset} --trials {trials} --dim {dim}\n"
+        "Of each split the trial that its own validation nodes chose.",
+    )
+    reporter.say(f"wrote {path}: {len(set(pool.choices))} of {trials} trials are chosen by some split")
+
+
+def _use(data_root: Path | None) -> None:
+    """Runs load their data sets by name alone, from the root that the environment names."""
+    if data_root is not None:
+        os.environ["FDMVGCL_DATA"] = str(data_root)
+
+
+def _chosen(datasets: str | None, usual: Sequence[str]) -> tuple[str, ...]:
+    if datasets is None:
+        return tuple(usual)
+    names = tuple(name.strip() for name in datasets.split(","))
+    for name in names:
+        if name not in known_datasets():
+            raise ValueError(f"{name!r} is no data set; known are {', '.join(known_datasets())}")
+    return names
+
+
+def _make(runs: Sequence[Run], records: RecordFile, reporter: Reporter) -> None:
+    left = pending(runs, records)
+    done = len(runs) - len(left)
+    reporter.say(f"{len(runs)} runs, {done} of them on record in {records.path}{_estimate(left)}")
+    started = time.perf_counter()
+    for number, (run, record) in enumerate(carry_out(left, records), 1):
+        told = " ".join(str(value) for value in run.key.values() if not isinstance(value, dict))
+        spent = time.perf_counter() - started
+        more = f"; about {_duration(spent / number * (len(left) - number))} to go" if number < len(left) else ""
+        reporter.remark(f"{done + number}/{len(runs)} {told}: {record['seconds']:.0f} s{more}")
+
+
+def _estimate(runs: Sequence[Run]) -> str:
+    seconds = sum(run.seconds for run in runs)
+    return f"; about {_duration(seconds)} on two cores" if seconds else ""
+
+
+def _duration(seconds: float) -> str:
+    return (
+        f"{seconds:.0f} s"
+        if seconds < 100
+        else f"{seconds / 60:.0f} min"
+        if seconds < 6000
+        else f"{seconds / 3600:.1f} h"
+    )

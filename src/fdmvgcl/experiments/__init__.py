@@ -1,0 +1,9 @@
+"""The paper's tables and figures as declared runs: records in, tables and pictures out."""
+
+from fdmvgcl.experiments.nodes import Nodes
+from fdmvgcl.experiments.records import RecordFile
+from fdmvgcl.experiments.runs import Experiment, Run, carry_out, pending
+
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (Nodes(),)}
+
+__all__ = ["EXPERIMENTS", "Experiment", "RecordFile", "Run", "carry_out", "pending"]

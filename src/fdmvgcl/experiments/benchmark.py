@@ -1,0 +1,95 @@
+"""A data set made ready for runs: embed with some settings, probe, and tell it as a record."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fdmvgcl.data import Dataset, Split, load
+from fdmvgcl.evaluation import Outcome, Search, Trial, evaluate
+from fdmvgcl.graph import Graph
+from fdmvgcl.model import FDMVGCL
+
+Settings = Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Benchmark:
+    """A data set, its graph, and the splits that are used."""
+
+    dataset: Dataset
+    graph: Graph
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        return self.dataset.splits
+
+    def probe(
+        self, views: Sequence[NDArray[np.float32]], splits: Sequence[int] | None = None, *, tune: bool = False
+    ) -> list[Outcome]:
+        """The protocol on one embedding: for each split, choices by its validation nodes, then its test score."""
+        chosen = self.splits if splits is None else [self.splits[i] for i in splits]
+        return evaluate(
+            [Trial({}, lambda: views)],
+            self.dataset.labels,
+            chosen,
+            metric=self.dataset.metric,
+            search=Search(tune_weights=tune),
+        )
+
+
+@cache
+def benchmark(name: str) -> Benchmark:
+    """The data set of this name, read once."""
+    dataset = load(name)
+    return Benchmark(dataset, dataset.graph())
+
+
+@dataclass(frozen=True, eq=False)
+class Embedded:
+    """What a fit leaves: views (K̃, N, d) ready to be summed, learnt orders, epochs run, and seconds of training."""
+
+    views: NDArray[np.float32]
+    model: FDMVGCL
+    seconds: float
+
+    def told(self) -> dict[str, Any]:
+        """As a record holds it."""
+        history = self.model.history_
+        return {
+            "alphas": [float(alpha) for alpha in self.model.alphas_],
+            "epochs_run": len(history),
+            "effective_rank": [r["effective_rank"] for r in (history[:1] + history[-1:])],
+            "train_seconds": self.seconds,
+        }
+
+
+def embed(graph: Graph, settings: Settings, seed: int) -> Embedded:
+    """Fit and transform with these settings over the defaults."""
+    started = time.perf_counter()
+    model = FDMVGCL(**{**settings, "seed": seed}).fit(graph)
+    seconds = time.perf_counter() - started
+    return Embedded(model.transform_views(graph), model, seconds)
+
+
+def scored(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Test scores and what was chosen before they were read, split by split."""
+    return {
+        "test": [outcome.test for outcome in outcomes],
+        "validation": [outcome.choice.validation for outcome in outcomes],
+        "choices": [_choice(outcome) for outcome in outcomes],
+    }
+
+
+def _choice(outcome: Outcome) -> dict[str, Any]:
+    choice = outcome.choice
+    told: dict[str, Any] = {"normalise": choice.normalise, "penalty": choice.penalty}
+    if choice.settings:
+        told["settings"] = dict(choice.settings)
+    if len(set(choice.beta)) > 1:
+        told["beta"] = [round(weight, 4) for weight in choice.beta]
+    return told

@@ -1,0 +1,114 @@
+"""Pools of settings for the tuned row: drawn without a look at any label, stored as TOML with the choice of each split.
+
+Optuna's random sampler draws the pool before anything is trained. A sampler that learnt from validation scores would
+make the pool of one split depend on the validation labels of the others, among which are its own test nodes.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from fdmvgcl.errors import InputError
+from fdmvgcl.files import atomic_write
+
+LARGEST_POOL = 30
+
+# How much of the undiffused features, and of their magnitudes, the views keep: what decides most on a data set.
+FAMILIES: dict[str, dict[str, Any]] = {
+    "smooth": {"feature_scaling": "rows", "view_scaling": "rows", "skip": 0},
+    "local": {"feature_scaling": "rows", "view_scaling": "rows", "skip": 1},
+    "magnitudes": {"feature_scaling": "none", "view_scaling": "view", "skip": 0},
+    "local magnitudes": {"feature_scaling": "none", "view_scaling": "view", "skip": 1},
+}
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Settings of each trial, and for each split the number of the trial that its validation nodes chose."""
+
+    trials: tuple[Mapping[str, Any], ...]
+    choices: tuple[int, ...]
+    validation: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.trials) <= LARGEST_POOL:
+            raise ValueError(f"a pool must have 1 to {LARGEST_POOL} trials, got {len(self.trials)}")
+        for choice in self.choices:
+            if not 0 <= choice < len(self.trials):
+                raise ValueError(f"a choice must be the number of a trial below {len(self.trials)}, got {choice}")
+
+
+def draw(count: int, *, dim: int, seed: int = 0) -> list[dict[str, Any]]:
+    """``count`` settings from the space below, the families in turn; the same every time."""
+    import optuna
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=seed))
+    return [_suggest(study.ask(), list(FAMILIES)[i % len(FAMILIES)], dim) for i in range(count)]
+
+
+def _suggest(trial: Any, family: str, dim: int) -> dict[str, Any]:
+    settings = {
+        "dim": dim,
+        "views": trial.suggest_categorical("views", [3, 5]),
+        "time": trial.suggest_categorical("time", [1.0, 3.0, 10.0, 20.0]),
+        "epochs": trial.suggest_int("epochs", 3, 40, log=True),
+        "lr": round(trial.suggest_float("lr", 5e-4, 5e-3, log=True), 6),
+        "eta": trial.suggest_categorical("eta", [0.01, 0.05, 0.3]),
+        "loss": trial.suggest_categorical("loss", ["regularised-cosmean", "regularised-cosmean", "cca-ssg"]),
+        "activation": trial.suggest_categorical("activation", ["leaky", "identity"]),
+        "min_rank": 0.0,
+        **FAMILIES[family],
+    }
+    if settings["skip"]:
+        settings["skip_weight"] = trial.suggest_categorical("skip_weight", [1.0, 3.0, 10.0])
+    return settings
+
+
+def stored(dataset: str) -> Pool:
+    """The pool that ships with the library."""
+    path = files(__package__) / "settings" / f"{dataset}.toml"
+    if not path.is_file():
+        raise ValueError(f"there are no stored settings of {dataset!r}; make them with fdmvgcl tune {dataset}")
+    return _parse(path.read_text(encoding="utf-8"), f"{dataset}.toml")
+
+
+def read(path: Path) -> Pool:
+    """A pool that :func:`write` wrote."""
+    return _parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def _parse(text: str, name: str) -> Pool:
+    try:
+        table = tomllib.loads(text)
+        trials = [dict(trial) for trial in table["trial"]]
+        validation = tuple(float(trial.pop("validation")) for trial in trials)
+        return Pool(tuple(trials), tuple(table["choices"]), validation)
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise InputError(name, f"is not a pool of settings ({error})") from None
+
+
+def write(pool: Pool, path: Path, remark: str) -> None:
+    """As TOML: the choice of each split, then the trials with their mean validation scores."""
+    lines = [f"# {line}" for line in remark.splitlines()]
+    lines += ["", f"choices = [{', '.join(map(str, pool.choices))}]"]
+    for number, (settings, score) in enumerate(zip(pool.trials, pool.validation, strict=True)):
+        lines += ["", f"[[trial]] # {number}", f"validation = {score:.4f}"]
+        lines += [f"{name} = {_toml(value)}" for name, value in settings.items()]
+    with atomic_write(path) as handle:
+        handle.write(("\n".join(lines) + "\n").encode())
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def choices(validation: Sequence[Sequence[float]]) -> tuple[int, ...]:
+    """For each split the trial with the best validation score, the first of equals; ``validation[trial][split]``."""
+    by_split = zip(*validation, strict=True)
+    return tuple(max(range(len(scores)), key=lambda trial: (scores[trial], -trial)) for scores in by_split)

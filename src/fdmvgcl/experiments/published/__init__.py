@@ -1,0 +1,21 @@
+"""What the FD-MVGCL paper prints, as data."""
+
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+
+@cache
+def _table(name: str) -> dict[str, dict[str, Any]]:
+    return tomllib.loads((files(__package__) / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def accuracies(dataset: str) -> dict[str, tuple[float, float]]:
+    """Method -> (mean, spread over seeds) of test accuracy in %, in the order of the paper's columns."""
+    return {method: (mean, spread) for method, (mean, spread) in _table("accuracy").get(dataset, {}).items()}
+
+
+def settings(dataset: str) -> dict[str, Any]:
+    """The appendix's row: time, step, dim, eta, lr, weight_decay, epochs, and the alphas and betas that it found."""
+    return dict(_table("settings")[dataset])

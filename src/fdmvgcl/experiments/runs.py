@@ -1,0 +1,58 @@
+"""Experiments as declared runs: what is to be run, what has been, and what is made of the records."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from fdmvgcl.experiments.records import Record, RecordFile, environment
+
+Key = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One record to be made.
+
+    Args:
+        key: what tells this run from the others, as JSON can hold it.
+        work: makes the record's contents.
+        seconds: about how long it takes on two cores.
+    """
+
+    key: Key
+    work: Callable[[], Record]
+    seconds: float = 0.0
+
+
+class Experiment(Protocol):
+    """A table or a figure of the paper.
+
+    ``datasets`` are those that it uses when none are named; empty if it needs none.
+    """
+
+    name: str
+    summary: str
+    datasets: tuple[str, ...]
+
+    def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
+        """All runs, in the order in which they are best made."""
+
+    def render(self, records: RecordFile, folder: Path) -> list[Path]:
+        """Tables and pictures from whatever records there are; the files written."""
+
+
+def pending(runs: Sequence[Run], records: RecordFile) -> list[Run]:
+    """Runs that have no record yet."""
+    return [run for run in runs if records.find(run.key) is None]
+
+
+def carry_out(runs: Sequence[Run], records: RecordFile) -> Iterator[tuple[Run, Record]]:
+    """Make the records that are missing, one by one, each on disk before the next begins."""
+    for run in pending(runs, records):
+        started = time.perf_counter()
+        contents = run.work()
+        record = {"key": run.key, **contents, "seconds": time.perf_counter() - started, "environment": environment()}
+        records.append(record)
+        yield run, record

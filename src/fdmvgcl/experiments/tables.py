@@ -1,0 +1,43 @@
+"""Tables from records, as Markdown and as aligned text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, a header, rows of cells and a sentence or two below."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()
+
+    def markdown(self) -> str:
+        head = f"| {' | '.join(self.header)} |"
+        rule = "| --- |" + " ---: |" * (len(self.header) - 1)
+        body = [f"| {' | '.join(row)} |" for row in self.rows]
+        lines = [f"**{self.title}**", "", head, rule, *body]
+        for note in self.notes:
+            lines += ["", note]
+        return "\n".join(lines) + "\n"
+
+    def text(self) -> str:
+        cells = [[_plain(cell) for cell in row] for row in (self.header, *self.rows)]
+        widths = [max(len(row[column]) for row in cells) for column in range(len(self.header))]
+        lines = [self.title, ""]
+        for row in cells:
+            first, *others = (
+                cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
+            )
+            lines.append("  ".join([first, *others]).rstrip())
+        return "\n".join([*lines, *(["", *map(_plain, self.notes)] if self.notes else [])]) + "\n"
+
+
+def _plain(cell: str) -> str:
+    return cell.replace("**", "")
+
+
+def percent(share: float) -> str:
+    """``0.8142`` as ``81.4``."""
+    return f"{100 * share:.1f}"

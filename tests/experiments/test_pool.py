@@ -1,0 +1,42 @@
+"""Pools of settings: drawn without labels, chosen split by split, stored as TOML."""
+
+from pathlib import Path
+
+import pytest
+
+from fdmvgcl.errors import InputError
+from fdmvgcl.experiments import pool
+from fdmvgcl.model import FDMVGCL
+
+
+def test_draw_is_the_same_every_time_and_valid() -> None:
+    first = pool.draw(12, dim=64)
+    assert first == pool.draw(12, dim=64)
+    assert len({tuple(sorted(settings.items())) for settings in first}) == 12
+    for settings in first:
+        FDMVGCL(**settings).check_parameters()
+        assert settings["epochs"] >= 1
+        assert settings["views"] >= 2
+
+
+def test_choices_are_made_split_by_split_and_the_first_of_equals_wins() -> None:
+    assert pool.choices([[0.5, 0.9, 0.7], [0.6, 0.8, 0.7]]) == (1, 0, 0)
+
+
+def test_toml_round_trip(tmp_path: Path) -> None:
+    trials = tuple(pool.draw(3, dim=8))
+    before = pool.Pool(trials, (2, 0, 2), (0.5, 0.25, 0.75))
+    pool.write(before, tmp_path / "pool.toml", "two\nlines")
+    assert pool.read(tmp_path / "pool.toml") == before
+
+
+@pytest.mark.parametrize("text", ["", "choices = [0]", "choices = [3]\n[[trial]]\nvalidation = 0.5\n", "rubbish ["])
+def test_broken_pool_is_one_clear_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pool.toml").write_text(text)
+    with pytest.raises(InputError, match="is not a pool of settings"):
+        pool.read(tmp_path / "pool.toml")
+
+
+def test_unknown_data_set_says_how_to_make_its_pool() -> None:
+    with pytest.raises(ValueError, match="fdmvgcl tune nothing"):
+        pool.stored("nothing")

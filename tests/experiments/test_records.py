@@ -1,0 +1,64 @@
+"""Records survive kills, and an experiment goes on where it was."""
+
+from pathlib import Path
+
+import pytest
+
+from fdmvgcl.errors import InputError
+from fdmvgcl.experiments import RecordFile, Run, carry_out, pending
+
+
+def _runs(calls: list[int], count: int = 3) -> list[Run]:
+    def work(number: int) -> dict[str, int]:
+        calls.append(number)
+        return {"value": number}
+
+    return [Run({"number": i}, lambda i=i: work(i)) for i in range(count)]
+
+
+def test_only_missing_records_are_made(tmp_path: Path) -> None:
+    calls: list[int] = []
+    runs = _runs(calls)
+    first = RecordFile(tmp_path / "records.jsonl")
+    for _, _record in zip(range(2), carry_out(runs, first), strict=False):
+        pass
+    again = RecordFile(tmp_path / "records.jsonl")
+    assert [run.key for run in pending(runs, again)] == [run.key for run in runs[len(again.records) :]]
+    list(carry_out(runs, again))
+    assert calls == [0, 1, 2]
+    assert [record["value"] for record in RecordFile(tmp_path / "records.jsonl").records] == [0, 1, 2]
+
+
+def test_half_written_line_is_run_again(tmp_path: Path) -> None:
+    calls: list[int] = []
+    path = tmp_path / "records.jsonl"
+    list(carry_out(_runs(calls, 2), RecordFile(path)))
+    whole = path.read_text()
+    path.write_text(whole[: len(whole) - 20])
+    records = RecordFile(path)
+    assert len(records.records) == 1
+    list(carry_out(_runs(calls, 2), records))
+    assert calls == [0, 1, 1]
+    assert len(RecordFile(path).records) == 2
+
+
+def test_rubbish_in_the_middle_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "records.jsonl"
+    path.write_text('{"key": {}}\nrubbish\n{"key": {}}\n')
+    with pytest.raises(InputError, match=r"records.jsonl:2: a record must be"):
+        RecordFile(path)
+
+
+def test_records_hold_what_a_rerun_needs(tmp_path: Path) -> None:
+    ((_, record),) = carry_out(_runs([], 1), RecordFile(tmp_path / "records.jsonl"))
+    assert {"key", "value", "seconds", "environment"} <= set(record)
+    assert {"fdmvgcl", "torch", "threads"} <= set(record["environment"])
+
+
+def test_records_are_found_by_part_of_their_key(tmp_path: Path) -> None:
+    records = RecordFile(tmp_path / "records.jsonl")
+    records.append({"key": {"dataset": "cora", "seed": 0}})
+    records.append({"key": {"dataset": "cora", "seed": 1}})
+    assert len(records.matching(dataset="cora")) == 2
+    assert records.find({"dataset": "cora"}) is None
+    assert records.find({"dataset": "cora", "seed": 1}) == records.records[1]
