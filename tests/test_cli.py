@@ -19,10 +19,11 @@ import torch
 from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, Graph, __version__, cli, data
-from fdmvgcl.commands import checkpoints
+from fdmvgcl.commands import checkpoints, options
 from fdmvgcl.commands.checkpoints import graph_fingerprint
 from fdmvgcl.commands.console import printable
 from fdmvgcl.commands.datasets import MEASURED
+from fdmvgcl.losses import LOSSES
 
 SMALL = ("--dim", "8", "--epochs", "3", "--views", "3")
 
@@ -106,8 +107,12 @@ class TestHelp:
         ours = {name: each.default for name, each in signature(cli.embed).parameters.items()}
         theirs = FDMVGCL().get_params()
         shared = set(ours) & set(theirs)
-        assert {"dim", "eta", "min_rank", "skip_weight", "learn_time"} <= shared
+        assert {"dim", "loss", "eta", "min_rank", "skip_weight", "learn_time"} <= shared
         assert {name: ours[name] for name in shared} == {name: theirs[name] for name in shared}
+
+    def test_help_names_every_loss(self) -> None:
+        told = options.Loss.__metadata__[0].help.replace(",", " ").replace(".", " ").split()
+        assert set(LOSSES) <= set(told)
 
     @pytest.mark.parametrize(
         "args", [("--help",), ("embed", "--help"), ("similar", "none", "--id", "x"), ("datasets",)]
@@ -257,6 +262,7 @@ class TestBadInput:
             ("--scheme", "euler", "scheme"),
             ("--scheme", "l1", "step"),
             ("--activation", "tanh", "activation must be one of"),
+            ("--loss", "infonce", "loss must be one of ('regularised-cosmean', 'cosmean'"),
             ("--normalisation", "row", "normalisation"),
             ("--feature-scaling", "x", "feature_scaling must be"),
             ("--order-of-work", "x", "order_of_work must be one of"),

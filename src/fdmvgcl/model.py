@@ -16,7 +16,7 @@ from fdmvgcl.features import FeatureScaling, FeatureTransform
 from fdmvgcl.files import StrPath
 from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_unstable
 from fdmvgcl.graph import Graph
-from fdmvgcl.losses import RegularisedCosmean, unit_rows
+from fdmvgcl.losses import LOSSES, REGULARISED_COSMEAN, make_loss, unit_rows
 from fdmvgcl.operators import Normalisation, Operator
 from fdmvgcl.plan import Order, Workload
 from fdmvgcl.training import Schedule, Trainer, initial_orders
@@ -53,7 +53,9 @@ class FDMVGCL(BaseEstimator):
         learn_alpha: learn the orders; otherwise they stay evenly spaced from 0.01 to 1.
         normalisation: of the adjacency, ``"sym"`` or ``"rw"``; ``None`` is ``"sym"``, or ``"rw"`` for directed graphs.
         self_loops: weight of the self-loop added to every node.
-        eta: weight of the penalty on views with the same dominant direction.
+        loss: between neighbouring views: ``"regularised-cosmean"``, ``"cosmean"``, ``"euclidean"``, ``"barlow-twins"``,
+            ``"vicreg"`` or ``"cca-ssg"``; see :mod:`fdmvgcl.losses`.
+        eta: weight of the penalty on views with the same dominant direction; of ``"regularised-cosmean"`` alone.
         lr, order_lr, weight_decay: of Adam; ``order_lr`` is for orders, times and the skip's weight.
         activation: ``"leaky"``, ``"relu"`` or ``"identity"``.
         initialisation: of the projections, ``"orthogonal"`` or ``"glorot"``.
@@ -91,6 +93,7 @@ class FDMVGCL(BaseEstimator):
         learn_alpha: bool = True,
         normalisation: Normalisation | None = None,
         self_loops: float = 0.0,
+        loss: str = REGULARISED_COSMEAN,
         eta: float = 0.05,
         lr: float = 0.002,
         order_lr: float = 0.01,
@@ -120,6 +123,7 @@ class FDMVGCL(BaseEstimator):
         self.learn_alpha = learn_alpha
         self.normalisation = normalisation
         self.self_loops = self_loops
+        self.loss = loss
         self.eta = eta
         self.lr = lr
         self.order_lr = order_lr
@@ -250,6 +254,7 @@ class FDMVGCL(BaseEstimator):
             if not isinstance(getattr(self, name), int) or getattr(self, name) < lowest:
                 raise ValueError(f"{name} must be a whole number of at least {lowest}, got {getattr(self, name)!r}")
         choices = {
+            "loss": tuple(LOSSES),
             "activation": ("leaky", "relu", "identity"),
             "initialisation": ("orthogonal", "glorot"),
             "view_scaling": ("rows", "view"),
@@ -318,7 +323,7 @@ class FDMVGCL(BaseEstimator):
             merge_width=self.merge_width,
             min_rank=self.min_rank,
         )
-        loss = RegularisedCosmean(self.eta)
+        loss = make_loss(self.loss, **({"eta": self.eta} if self.loss == REGULARISED_COSMEAN else {}))
         return Trainer(self._build, loss, self._combine_uniformly, schedule, alphas, generator)
 
     def _views(self, inputs: _Inputs) -> Tensor:
