@@ -19,7 +19,7 @@ from fdmvgcl.graph import Graph
 from fdmvgcl.losses import LOSSES, REGULARISED_COSMEAN, make_loss, unit_rows
 from fdmvgcl.operators import Normalisation, Operator
 from fdmvgcl.plan import Order, Workload
-from fdmvgcl.training import Schedule, Trainer, initial_orders
+from fdmvgcl.training import Observer, Schedule, Trainer, initial_orders
 
 ViewScaling = Literal["rows", "view"]
 
@@ -148,6 +148,7 @@ class FDMVGCL(BaseEstimator):
         y: None = None,
         *,
         on_epoch: Callable[[Trainer, dict[str, Any]], None] | None = None,
+        observe: Observer | None = None,
         resume: StrPath | None = None,
     ) -> Self:
         """Learn projections and orders from a graph.
@@ -156,24 +157,32 @@ class FDMVGCL(BaseEstimator):
             graph: the graph.
             y: ignored, as scikit-learn has it.
             on_epoch: called after each epoch with the trainer and the epoch's record.
+            observe: called in each epoch with the views (K, N, dim); what it returns is added to the epoch's record and
+                changes nothing else. The way to watch what the model must not know, such as labels.
             resume: a checkpoint that ``Trainer.save`` wrote in a run with the same settings on the same graph.
         """
         self.check_parameters()
         self.features_in_ = FeatureTransform.fit(graph, self.feature_scaling)
         self.order_of_work_ = self.choose_order(graph)
-        trainer = self._trainer(initial_orders(self.views), torch.Generator().manual_seed(self.seed))
+        trainer = self._trainer(initial_orders(self.views), torch.Generator().manual_seed(self.seed), observe)
         if resume is not None:
             trainer.resume(resume, self.settings)
         return self._train(graph, trainer, on_epoch)
 
     def partial_fit(
-        self, graph: Graph, y: None = None, *, on_epoch: Callable[[Trainer, dict[str, Any]], None] | None = None
+        self,
+        graph: Graph,
+        y: None = None,
+        *,
+        on_epoch: Callable[[Trainer, dict[str, Any]], None] | None = None,
+        observe: Observer | None = None,
     ) -> Self:
         """Train on for ``epochs`` from what was learnt, on the same graph or another with the same feature columns."""
         if not hasattr(self, "encoder_"):
-            return self.fit(graph, on_epoch=on_epoch)
+            return self.fit(graph, on_epoch=on_epoch, observe=observe)
         self.check_parameters()
-        trainer = self._trainer(self.encoder_.alpha.detach().cpu(), torch.Generator().manual_seed(self.seed))
+        generator = torch.Generator().manual_seed(self.seed)
+        trainer = self._trainer(self.encoder_.alpha.detach().cpu(), generator, observe)
         trainer.encoder.load_state_dict(self.encoder_.state_dict())
         trainer.history = list(self.history_)
         trainer.phase = 1 + max((record["phase"] for record in self.history_), default=-1)
@@ -313,7 +322,7 @@ class FDMVGCL(BaseEstimator):
         encoder.alpha.requires_grad_(self.learn_alpha)
         return encoder.to(self.device)
 
-    def _trainer(self, alphas: Tensor, generator: torch.Generator) -> Trainer:
+    def _trainer(self, alphas: Tensor, generator: torch.Generator, observe: Observer | None) -> Trainer:
         schedule = Schedule(
             epochs=self.epochs,
             lr=self.lr,
@@ -324,7 +333,7 @@ class FDMVGCL(BaseEstimator):
             min_rank=self.min_rank,
         )
         loss = make_loss(self.loss, **({"eta": self.eta} if self.loss == REGULARISED_COSMEAN else {}))
-        return Trainer(self._build, loss, self._combine_uniformly, schedule, alphas, generator)
+        return Trainer(self._build, loss, self._combine_uniformly, schedule, alphas, generator, observe)
 
     def _views(self, inputs: _Inputs) -> Tensor:
         with torch.no_grad():
