@@ -19,10 +19,11 @@ import torch
 from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, Graph, __version__, cli, data
-from fdmvgcl.commands import checkpoints
+from fdmvgcl.commands import checkpoints, options
 from fdmvgcl.commands.checkpoints import graph_fingerprint
 from fdmvgcl.commands.console import printable
 from fdmvgcl.commands.datasets import MEASURED
+from fdmvgcl.losses import LOSSES
 
 SMALL = ("--dim", "8", "--epochs", "3", "--views", "3")
 
@@ -106,8 +107,12 @@ class TestHelp:
         ours = {name: each.default for name, each in signature(cli.embed).parameters.items()}
         theirs = FDMVGCL().get_params()
         shared = set(ours) & set(theirs)
-        assert {"dim", "eta", "min_rank", "skip_weight", "learn_time"} <= shared
+        assert {"dim", "loss", "eta", "min_rank", "skip_weight", "learn_time"} <= shared
         assert {name: ours[name] for name in shared} == {name: theirs[name] for name in shared}
+
+    def test_help_names_every_loss(self) -> None:
+        told = options.Loss.__metadata__[0].help.replace(",", " ").replace(".", " ").split()
+        assert set(LOSSES) <= set(told)
 
     @pytest.mark.parametrize(
         "args", [("--help",), ("embed", "--help"), ("similar", "none", "--id", "x"), ("datasets",)]
@@ -145,7 +150,9 @@ class TestEmbed:
         np.testing.assert_array_equal(z, FDMVGCL.load("out/model").transform(graph))
         history = [json.loads(line) for line in Path("out/history.jsonl").read_text().splitlines()]
         assert [record["epoch"] for record in history] == [0, 1, 2]
-        assert {"loss", "alpha", "view_similarity", "effective_rank"} <= set(history[0])
+        told = {"loss", "alpha", "view_similarity", "cka", "alignment", "uniformity", "spectrum", "effective_rank"}
+        assert told <= set(history[0])
+        assert "class_ratio" not in history[0]
 
     def test_the_same_bytes_each_time_and_without_labels(self, edges: Path) -> None:
         done("embed", edges, "-o", "a", *SMALL)
@@ -167,6 +174,19 @@ class TestEmbed:
         record = json.loads(Path("edges.fdmvgcl/evaluation.json").read_text())
         assert record["weights"] == "uniform"
         assert [len(score["by_split"]) for score in record["scores"]] == [10] * 4
+
+    def test_labels_add_the_class_ratio_of_each_view_to_the_history(self, edges: Path) -> None:
+        labels = club_labels()
+        labels.write_text(labels.read_text().replace("Officer", "alone", 1))
+        done("embed", edges, "--labels", labels, "-o", "out", *SMALL)
+        history = [json.loads(line) for line in Path("out/history.jsonl").read_text().splitlines()]
+        for record in history:
+            assert len(record["class_ratio"]) == len(record["alpha"])
+            hi, officer, alone = zip(*record["class_ratio"], strict=True)
+            assert all(0 < ratio < 10 for ratio in hi + officer)
+            assert set(alone) == {None}
+        done("embed", edges, "--labels", labels, "--no-evaluate", "-o", "none", *SMALL)
+        assert "class_ratio" not in Path("none/history.jsonl").read_text()
 
     def test_quiet_is_quiet(self, edges: Path) -> None:
         result = done("embed", edges, "-q", *SMALL)
@@ -257,6 +277,7 @@ class TestBadInput:
             ("--scheme", "euler", "scheme"),
             ("--scheme", "l1", "step"),
             ("--activation", "tanh", "activation must be one of"),
+            ("--loss", "infonce", "loss must be one of ('regularised-cosmean', 'cosmean'"),
             ("--normalisation", "row", "normalisation"),
             ("--feature-scaling", "x", "feature_scaling must be"),
             ("--order-of-work", "x", "order_of_work must be one of"),

@@ -14,6 +14,7 @@ from torch_geometric.data import Data
 from fdmvgcl import FDMVGCL, AddEmbedding, Graph
 from fdmvgcl.errors import InputError
 from fdmvgcl.features import FeatureTransform, substitute_features
+from fdmvgcl.losses import LOSSES, make_loss
 
 SMALL = {"dim": 16, "views": 3, "epochs": 3, "time": 3.0}
 
@@ -211,6 +212,30 @@ def test_directed_graphs() -> None:
         FDMVGCL(**SMALL, normalisation="sym").fit(graph)
 
 
+@pytest.mark.parametrize("name", LOSSES)
+def test_every_loss_trains_is_told_of_and_comes_back_from_disk(tmp_path: Path, name: str) -> None:
+    graph = make_graph()
+    model = FDMVGCL(**SMALL | {"epochs": 12, "min_rank": 0.0}, loss=name).fit(graph)
+    weights = make_loss(name).weights
+    for record in model.history_:
+        assert record["loss"] == pytest.approx(sum(weight * record[term] for term, weight in weights.items()), rel=1e-5)
+    assert model.history_[-1]["loss"] < model.history_[0]["loss"]
+    model.save(tmp_path)
+    loaded = FDMVGCL.load(tmp_path)
+    assert loaded.loss == loaded.settings["loss"] == name
+    assert loaded.transform(graph).tobytes() == model.transform(graph).tobytes()
+
+
+def test_eta_is_of_the_regularised_loss_alone() -> None:
+    graph = make_graph()
+    moved = {
+        name: FDMVGCL(**SMALL, loss=name, eta=5.0).fit_transform(graph).tobytes()
+        != FDMVGCL(**SMALL, loss=name).fit_transform(graph).tobytes()
+        for name in LOSSES
+    }
+    assert moved == {name: name == "regularised-cosmean" for name in LOSSES}
+
+
 def test_time_stepping_schemes_train_too() -> None:
     z = FDMVGCL(**SMALL, scheme="l1", step=0.5).fit_transform(make_graph())
     assert np.isfinite(z).all()
@@ -228,6 +253,7 @@ def test_a_graph_of_one_node_and_one_of_no_edges() -> None:
         ({"views": 1}, "views must be a whole number of at least 2, got 1"),
         ({"time": -1.0}, "time must be"),
         ({"activation": "tanh"}, "activation must be one of"),
+        ({"loss": "infonce"}, "loss must be one of .*'barlow-twins'.*, got 'infonce'"),
         ({"feature_scaling": "log"}, "feature_scaling must be"),
         ({"scheme": "euler"}, "scheme must be one of"),
         ({"scheme": "l1", "step": 0.7}, "step must"),

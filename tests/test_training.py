@@ -6,7 +6,9 @@ import pytest
 import torch
 
 from fdmvgcl import FDMVGCL, Graph
+from fdmvgcl.diagnostics import uniformity
 from fdmvgcl.errors import InputError
+from fdmvgcl.losses import LOSSES, make_loss
 from fdmvgcl.training import Schedule, Trainer, distinct_orders, initial_orders
 
 
@@ -16,6 +18,10 @@ def small_graph(nodes: int = 24, seed: int = 0) -> Graph:
     target = torch.randint(0, nodes, (60,), generator=generator).tolist()
     features = torch.rand(nodes, 8, generator=generator).numpy()
     return Graph.from_edges(source, target, nodes=range(nodes), features=features)
+
+
+def without_times(history: list[dict]) -> list[dict]:
+    return [{name: value for name, value in record.items() if name != "seconds"} for record in history]
 
 
 def merged(alphas: list[float], width: float = 1e-4) -> list[float]:
@@ -102,7 +108,56 @@ def test_resumed_training_ends_with_the_same_bits(tmp_path: Path, stop_after: in
         FDMVGCL(**settings).fit(graph, on_epoch=stop)
     resumed = FDMVGCL(**settings).fit(graph, resume=tmp_path / "state")
     assert resumed.transform(graph).tobytes() == whole.transform(graph).tobytes()
-    assert [r["loss"] for r in resumed.history_] == [r["loss"] for r in whole.history_]
+    assert without_times(resumed.history_) == without_times(whole.history_)
+
+
+def test_a_record_tells_of_pairs_and_views() -> None:
+    for views, pairs in ((2, 1), (4, 4)):
+        for record in FDMVGCL(dim=20, views=views, epochs=2, learn_alpha=False).fit(small_graph()).history_:
+            assert [len(record[name]) for name in ("view_similarity", "cka", "alignment")] == [pairs] * 3
+            assert len(record["uniformity"]) == len(record["spectrum"]) == views
+            assert all(len(shares) == 16 and shares == sorted(shares, reverse=True) for shares in record["spectrum"])
+            assert all(0 < value <= 1 for value in record["cka"])
+            cosines = [1 - distance / 2 for distance in record["alignment"]]
+            assert record["view_similarity"] == pytest.approx(cosines, abs=1e-5)
+
+
+def test_a_record_describes_the_views_that_its_step_began_with() -> None:
+    """Not those after the step: an untrained model's views are in the first record."""
+    graph, settings = small_graph(), {"dim": 20, "views": 3, "view_scaling": "rows"}
+    untrained = torch.from_numpy(FDMVGCL(**settings, epochs=0).fit(graph).transform_views(graph))
+    first = FDMVGCL(**settings, epochs=2).fit(graph).history_[0]
+    assert first["uniformity"] == pytest.approx([uniformity(view) for view in untrained], abs=1e-4)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_no_term_of_a_loss_is_hidden_by_another_entry_of_the_record(name: str) -> None:
+    record = FDMVGCL(dim=8, views=2, epochs=1).fit(small_graph()).history_[0]
+    others = set(record) - set(make_loss("regularised-cosmean").weights)
+    assert not others & set(make_loss(name).weights)
+
+
+def test_an_observer_adds_to_the_record_and_to_nothing_else() -> None:
+    graph, settings = small_graph(), {"dim": 8, "views": 3, "epochs": 3, "min_rank": 0.0}
+    seen: list[torch.Tensor] = []
+
+    def observe(views: torch.Tensor) -> dict:
+        assert not views.requires_grad
+        seen.append(views.clone())
+        return {"largest": views.abs().max().item()}
+
+    plain, observed = FDMVGCL(**settings).fit(graph), FDMVGCL(**settings).fit(graph, observe=observe)
+    assert [record["largest"] for record in observed.history_] == [views.abs().max().item() for views in seen]
+    assert seen[0].shape == (3, graph.num_nodes, 8)
+    assert observed.transform(graph).tobytes() == plain.transform(graph).tobytes()
+    assert observed.history_[0].keys() - plain.history_[0].keys() == {"largest"}
+    observed.partial_fit(graph, observe=lambda views: {"more": len(views)})
+    assert observed.history_[-1]["more"] == 3
+
+
+def test_an_observer_may_not_replace_what_the_record_has() -> None:
+    with pytest.raises(ValueError, match="observe must not return 'effective_rank'"):
+        FDMVGCL(dim=8, views=2, epochs=1).fit(small_graph(), observe=lambda views: {"effective_rank": 0.0})
 
 
 def test_checkpoints_of_other_settings_or_kinds_are_refused(tmp_path: Path) -> None:

@@ -121,6 +121,7 @@ def embed(
     lr: o.LearningRate = 0.002,
     order_lr: o.OrderRate = 0.01,
     weight_decay: o.WeightDecay = 0.0,
+    loss: o.Loss = "regularised-cosmean",
     eta: o.Eta = 0.05,
     min_rank: o.MinRank = 0.5,
 ) -> None:

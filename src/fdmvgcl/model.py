@@ -16,10 +16,10 @@ from fdmvgcl.features import FeatureScaling, FeatureTransform
 from fdmvgcl.files import StrPath
 from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_unstable
 from fdmvgcl.graph import Graph
-from fdmvgcl.losses import RegularisedCosmean, unit_rows
+from fdmvgcl.losses import LOSSES, REGULARISED_COSMEAN, make_loss, unit_rows
 from fdmvgcl.operators import Normalisation, Operator
 from fdmvgcl.plan import Order, Workload
-from fdmvgcl.training import Schedule, Trainer, initial_orders
+from fdmvgcl.training import Observer, Schedule, Trainer, initial_orders
 
 ViewScaling = Literal["rows", "view"]
 
@@ -53,7 +53,9 @@ class FDMVGCL(BaseEstimator):
         learn_alpha: learn the orders; otherwise they stay evenly spaced from 0.01 to 1.
         normalisation: of the adjacency, ``"sym"`` or ``"rw"``; ``None`` is ``"sym"``, or ``"rw"`` for directed graphs.
         self_loops: weight of the self-loop added to every node.
-        eta: weight of the penalty on views with the same dominant direction.
+        loss: between neighbouring views: ``"regularised-cosmean"``, ``"cosmean"``, ``"euclidean"``, ``"barlow-twins"``,
+            ``"vicreg"`` or ``"cca-ssg"``; see :mod:`fdmvgcl.losses`.
+        eta: weight of the penalty on views with the same dominant direction; of ``"regularised-cosmean"`` alone.
         lr, order_lr, weight_decay: of Adam; ``order_lr`` is for orders, times and the skip's weight.
         activation: ``"leaky"``, ``"relu"`` or ``"identity"``.
         initialisation: of the projections, ``"orthogonal"`` or ``"glorot"``.
@@ -91,6 +93,7 @@ class FDMVGCL(BaseEstimator):
         learn_alpha: bool = True,
         normalisation: Normalisation | None = None,
         self_loops: float = 0.0,
+        loss: str = REGULARISED_COSMEAN,
         eta: float = 0.05,
         lr: float = 0.002,
         order_lr: float = 0.01,
@@ -120,6 +123,7 @@ class FDMVGCL(BaseEstimator):
         self.learn_alpha = learn_alpha
         self.normalisation = normalisation
         self.self_loops = self_loops
+        self.loss = loss
         self.eta = eta
         self.lr = lr
         self.order_lr = order_lr
@@ -144,6 +148,7 @@ class FDMVGCL(BaseEstimator):
         y: None = None,
         *,
         on_epoch: Callable[[Trainer, dict[str, Any]], None] | None = None,
+        observe: Observer | None = None,
         resume: StrPath | None = None,
     ) -> Self:
         """Learn projections and orders from a graph.
@@ -152,24 +157,32 @@ class FDMVGCL(BaseEstimator):
             graph: the graph.
             y: ignored, as scikit-learn has it.
             on_epoch: called after each epoch with the trainer and the epoch's record.
+            observe: called in each epoch with the views (K, N, dim); what it returns is added to the epoch's record and
+                changes nothing else. The way to watch what the model must not know, such as labels.
             resume: a checkpoint that ``Trainer.save`` wrote in a run with the same settings on the same graph.
         """
         self.check_parameters()
         self.features_in_ = FeatureTransform.fit(graph, self.feature_scaling)
         self.order_of_work_ = self.choose_order(graph)
-        trainer = self._trainer(initial_orders(self.views), torch.Generator().manual_seed(self.seed))
+        trainer = self._trainer(initial_orders(self.views), torch.Generator().manual_seed(self.seed), observe)
         if resume is not None:
             trainer.resume(resume, self.settings)
         return self._train(graph, trainer, on_epoch)
 
     def partial_fit(
-        self, graph: Graph, y: None = None, *, on_epoch: Callable[[Trainer, dict[str, Any]], None] | None = None
+        self,
+        graph: Graph,
+        y: None = None,
+        *,
+        on_epoch: Callable[[Trainer, dict[str, Any]], None] | None = None,
+        observe: Observer | None = None,
     ) -> Self:
         """Train on for ``epochs`` from what was learnt, on the same graph or another with the same feature columns."""
         if not hasattr(self, "encoder_"):
-            return self.fit(graph, on_epoch=on_epoch)
+            return self.fit(graph, on_epoch=on_epoch, observe=observe)
         self.check_parameters()
-        trainer = self._trainer(self.encoder_.alpha.detach().cpu(), torch.Generator().manual_seed(self.seed))
+        generator = torch.Generator().manual_seed(self.seed)
+        trainer = self._trainer(self.encoder_.alpha.detach().cpu(), generator, observe)
         trainer.encoder.load_state_dict(self.encoder_.state_dict())
         trainer.history = list(self.history_)
         trainer.phase = 1 + max((record["phase"] for record in self.history_), default=-1)
@@ -250,6 +263,7 @@ class FDMVGCL(BaseEstimator):
             if not isinstance(getattr(self, name), int) or getattr(self, name) < lowest:
                 raise ValueError(f"{name} must be a whole number of at least {lowest}, got {getattr(self, name)!r}")
         choices = {
+            "loss": tuple(LOSSES),
             "activation": ("leaky", "relu", "identity"),
             "initialisation": ("orthogonal", "glorot"),
             "view_scaling": ("rows", "view"),
@@ -308,7 +322,7 @@ class FDMVGCL(BaseEstimator):
         encoder.alpha.requires_grad_(self.learn_alpha)
         return encoder.to(self.device)
 
-    def _trainer(self, alphas: Tensor, generator: torch.Generator) -> Trainer:
+    def _trainer(self, alphas: Tensor, generator: torch.Generator, observe: Observer | None) -> Trainer:
         schedule = Schedule(
             epochs=self.epochs,
             lr=self.lr,
@@ -318,8 +332,8 @@ class FDMVGCL(BaseEstimator):
             merge_width=self.merge_width,
             min_rank=self.min_rank,
         )
-        loss = RegularisedCosmean(self.eta)
-        return Trainer(self._build, loss, self._combine_uniformly, schedule, alphas, generator)
+        loss = make_loss(self.loss, **({"eta": self.eta} if self.loss == REGULARISED_COSMEAN else {}))
+        return Trainer(self._build, loss, self._combine_uniformly, schedule, alphas, generator, observe)
 
     def _views(self, inputs: _Inputs) -> Tensor:
         with torch.no_grad():

@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from fdmvgcl.diagnostics import effective_rank, sample_rows, view_similarity
+from fdmvgcl.diagnostics import describe_views, effective_rank, sample_rows
 from fdmvgcl.encoder import Features, MultiViewEncoder
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
@@ -19,6 +19,8 @@ from fdmvgcl.losses import Loss
 from fdmvgcl.operators import Operator
 
 CHECKPOINT_FORMAT = 1
+
+Observer = Callable[[Tensor], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class Trainer:
         schedule: how long and how fast.
         alphas: initial orders.
         generator: source of all randomness.
+        observe: called in each epoch with the views (K, N, d), detached; what it returns, as JSON can hold it, is added
+            to the epoch's record and to nothing else.
     """
 
     def __init__(
@@ -97,8 +101,10 @@ class Trainer:
         schedule: Schedule,
         alphas: Tensor,
         generator: torch.Generator,
+        observe: Observer | None = None,
     ) -> None:
         self.build, self.loss, self.combine, self.schedule, self.generator = build, loss, combine, schedule, generator
+        self.observe = observe
         self.history: list[dict[str, Any]] = []
         self.phase, self.epoch, self.first_rank, self.done = 0, 0, 0.0, False
         self._begin_phase(alphas)
@@ -142,12 +148,6 @@ class Trainer:
         if not bool(total.isfinite()):
             raise FloatingPointError(f"the loss is {total.item()} in phase {self.phase}, epoch {self.epoch}")
         total.backward()
-        with torch.no_grad():
-            sample = sample_rows(views.detach())
-            rank = effective_rank(self.combine(sample))
-            similarity = view_similarity(sample)
-        if self.epoch == 0:
-            self.first_rank = rank
         record = {
             "phase": self.phase,
             "epoch": self.epoch,
@@ -156,13 +156,28 @@ class Trainer:
             "alpha": self.encoder.alpha.tolist(),
             "time": self.encoder.time.tolist(),
             "skip_weight": self.encoder.skip_weight.item(),
-            "view_similarity": similarity,
-            "effective_rank": rank,
+            **self._describe(views.detach()),
         }
+        if self.epoch == 0:
+            self.first_rank = record["effective_rank"]
+        record |= self._observed(views.detach(), known=record)
         self.optimiser.step()
         self.encoder.clamp_(self.schedule.smallest_alpha)
         self.epoch += 1
         return record | {"seconds": time.perf_counter() - started}
+
+    @torch.no_grad()
+    def _describe(self, views: Tensor) -> dict[str, Any]:
+        sample = sample_rows(views)
+        return {**describe_views(sample), "effective_rank": effective_rank(self.combine(sample))}
+
+    @torch.no_grad()
+    def _observed(self, views: Tensor, known: Container[str]) -> dict[str, Any]:
+        found = {} if self.observe is None else self.observe(views)
+        for name in found:
+            if name in known:
+                raise ValueError(f"observe must not return {name!r}: the record has it already")
+        return found
 
     def save(self, path: StrPath, settings: dict[str, Any]) -> None:
         """Write the whole state as safetensors; ``settings`` must be the same when it is taken up again."""

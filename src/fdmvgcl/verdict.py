@@ -13,7 +13,7 @@ Health = Literal["healthy", "narrowed", "collapsed"]
 
 # Shares of the effective rank at the start of training below which an embedding has lost directions, or most of them.
 NARROWED, COLLAPSED = 0.5, 0.1
-_REMEDY = "try fewer --epochs, a lower --lr or a higher --eta"
+_REMEDY = "try fewer --epochs, a lower --lr or, with the default loss, a higher --eta"
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """``fdmvgcl embed``: a graph in, a folder with embeddings, model and history out."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,12 +19,13 @@ from fdmvgcl.commands.checkpoints import (
 )
 from fdmvgcl.commands.console import Reporter, gigabytes
 from fdmvgcl.commands.sources import Labelled, ReadOptions, data_set_labels, default_folder, file_labels, open_source
+from fdmvgcl.diagnostics import GRAM_ROWS, class_ratio, one_thread, significant
 from fdmvgcl.features import SUBSTITUTE_COLUMNS
 from fdmvgcl.graph import Graph
 from fdmvgcl.model import FDMVGCL
 from fdmvgcl.outputs import ResultFolder, write_views
 from fdmvgcl.plan import machine_memory
-from fdmvgcl.training import Trainer
+from fdmvgcl.training import Observer, Trainer
 from fdmvgcl.vectors import write_vectors
 from fdmvgcl.verdict import judge
 
@@ -56,7 +58,8 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
             reporter.say(f"{folder.path} is complete: there is nothing to resume")
             return
         _check_memory(model, graph, reporter)
-        _train(model, graph, folder, fingerprint, reporter, resume=options.resume)
+        observe = None if labelled is None else _class_ratios(labelled)
+        _train(model, graph, folder, fingerprint, reporter, observe, resume=options.resume)
         z = _write(model, graph, folder, keep_views=options.keep_views)
     if labelled is not None:
         from fdmvgcl.commands.scoring import assess  # late: most graphs come without labels
@@ -120,8 +123,29 @@ def _check_memory(model: FDMVGCL, graph: Graph, reporter: Reporter) -> None:
         reporter.warn(f"that is close to all that this machine has ({gigabytes(present)})")
 
 
+def _class_ratios(labelled: Labelled) -> Observer:
+    """Adds ``class_ratio`` to the records: a list for each view, a number for each class, null where it has none."""
+    labels = torch.from_numpy(labelled.labels)
+
+    def observe(views: torch.Tensor) -> dict[str, Any]:
+        with one_thread():
+            found = class_ratio(views, labels.to(views.device), classes=len(labelled.classes), rows=GRAM_ROWS)
+        return {
+            "class_ratio": [[significant(r) if math.isfinite(r) else None for r in view] for view in found.tolist()]
+        }
+
+    return observe
+
+
 def _train(
-    model: FDMVGCL, graph: Graph, folder: ResultFolder, fingerprint: str, reporter: Reporter, *, resume: bool
+    model: FDMVGCL,
+    graph: Graph,
+    folder: ResultFolder,
+    fingerprint: str,
+    reporter: Reporter,
+    observe: Observer | None,
+    *,
+    resume: bool,
 ) -> None:
     """Fit, saving the state on the way. The path taken is part of it: another machine's memory must not change it."""
     checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
@@ -139,7 +163,7 @@ def _train(
             listener(record, last=last)
             saver(trainer, last=last)
 
-        model.fit(graph, on_epoch=on_epoch, resume=checkpoint)
+        model.fit(graph, on_epoch=on_epoch, observe=observe, resume=checkpoint)
     model.set_params(order_of_work=asked)
 
 

@@ -133,7 +133,19 @@ Epochs = Annotated[int, _option(LEARNING, "--epochs", "Epochs of each phase.", m
 LearningRate = Annotated[float, _option(LEARNING, "--lr", "Learning rate of the projections.")]
 OrderRate = Annotated[float, _option(LEARNING, "--order-lr", "Learning rate of orders, times and the skip's weight.")]
 WeightDecay = Annotated[float, _option(LEARNING, "--weight-decay", "Of the projections.")]
-Eta = Annotated[float, _option(LEARNING, "--eta", "Weight of the penalty on views with one dominant direction.")]
+Loss = Annotated[
+    str,
+    _option(
+        LEARNING,
+        "--loss",
+        "Between neighbouring views: regularised-cosmean, cosmean, euclidean, barlow-twins, vicreg or cca-ssg.",
+        metavar="NAME",
+    ),
+]
+Eta = Annotated[
+    float,
+    _option(LEARNING, "--eta", "Weight of the penalty on views with one dominant direction (regularised-cosmean)."),
+]
 MinRank = Annotated[
     float, _option(LEARNING, "--min-rank", "End a phase when the effective rank falls below this share of its start.")
 ]

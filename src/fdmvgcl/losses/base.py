@@ -1,0 +1,41 @@
+"""What every loss shares: the ring of pairs, sums over it, and the contract with the trainer."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+
+
+def ring(views: int) -> list[tuple[int, int]]:
+    """Consecutive pairs, closed to a ring: (0, 1), …, (K-1, 0); for two views the one pair counts once."""
+    if views < 2:
+        raise ValueError(f"views must be at least 2 to be contrasted, got {views}")
+    return [(0, 1)] if views == 2 else [(k, (k + 1) % views) for k in range(views)]
+
+
+def over_pairs(term: Callable[[Tensor, Tensor], Tensor], each: Sequence[Tensor]) -> Tensor:
+    """``Σ term(Y_k, Y_k')`` over the ring of pairs.
+
+    Takes the views one by one, from ``views.unbind()``: the backward of ``views[k]`` would fill a tensor of all views
+    each time.
+    """
+    return torch.stack([term(each[a], each[b]) for a, b in ring(len(each))]).sum()
+
+
+def over_members(term: Callable[[Tensor], Tensor], each: Sequence[Tensor]) -> Tensor:
+    """``Σ term(Y_k) + term(Y_k')`` over the ring of pairs; a view is computed once, however many pairs it is in."""
+    count = Counter(k for pair in ring(len(each)) for k in pair)
+    return torch.stack([count[k] * term(view) for k, view in enumerate(each)]).sum()
+
+
+def unit_rows(x: Tensor) -> Tensor:
+    """Rows divided by their norm; a zero row stays zero and gets no gradient. Shape (…, N, d)."""
+    square = x.square().sum(-1, keepdim=True)
+    return torch.where(square > 0, x * torch.where(square > 0, square, torch.ones_like(square)).rsqrt(), 0.0)
+
+
+class Loss(nn.Module):
+    """A loss over views (K, N, d): ``forward`` returns named terms, ``weights`` says how they add up."""
+
+    weights: dict[str, float]

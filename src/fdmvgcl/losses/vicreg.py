@@ -1,0 +1,57 @@
+"""VICReg: views that agree, columns that vary, columns that do not repeat each other."""
+
+import torch
+from torch import Tensor
+
+from fdmvgcl.losses.base import Loss, over_members, over_pairs
+from fdmvgcl.losses.euclidean import mean_squared_distance
+from fdmvgcl.losses.moments import centred, off_diagonal_square
+
+
+def variance_hinge(x: Tensor, target: float = 1.0, epsilon: float = 1e-4) -> Tensor:
+    """``(1/d) Σ_j max(0, γ - √(Var(x_j) + ε))`` of centred x (N, d), with the biased variance."""
+    return torch.relu(target - (x.square().mean(0) + epsilon).sqrt()).mean()
+
+
+def covariance(x: Tensor) -> Tensor:
+    """``(1/d) Σ_{i≠j} Cov(x)_ij²`` of centred x (N, d), with ``Cov(x) = xᵀx / N``."""
+    return off_diagonal_square(x, x) / (len(x) ** 2 * x.shape[1])
+
+
+class VICReg(Loss):
+    """``Σ_pairs λ s(Y_k, Y_k') + μ [v(Y_k) + v(Y_k')] + ν [c(Y_k) + c(Y_k')]`` (Bardes et al. 2022, equation 6).
+
+    The terms are as the papers print them: s is a mean over nodes and a sum over columns; v and c of the two views are
+    *added*, not averaged. Both moments are biased (1/N), as FD-MVGCL has them; VICReg divides the covariance by N - 1.
+    The authors' program differs: it divides s by d as well (here ``invariance=25 / d``), and halves v.
+    FD-MVGCL writes ε for the target γ of the deviations, "a small constant"; VICReg's 1 is kept. Least (0) for equal
+    views with uncorrelated columns whose deviations reach γ.
+
+    Args:
+        invariance, variance, covariance: λ, μ and ν; 25, 25 and 1 in the paper.
+        target: γ, the standard deviation below which a column is pulled apart.
+        epsilon: added to the variance under the root, so that a constant column has a gradient that is finite.
+    """
+
+    def __init__(
+        self,
+        invariance: float = 25.0,
+        variance: float = 25.0,
+        covariance: float = 1.0,
+        *,
+        target: float = 1.0,
+        epsilon: float = 1e-4,
+    ) -> None:
+        super().__init__()
+        self.weights = {"invariance": invariance, "variance": variance, "covariance": covariance}
+        self.target, self.epsilon = target, epsilon
+
+    def forward(self, views: Tensor) -> dict[str, Tensor]:
+        """Terms ``invariance``, ``variance`` and ``covariance`` of views (K, N, d)."""
+        each = views.unbind()
+        shifted = [centred(view) for view in each]
+        return {
+            "invariance": over_pairs(mean_squared_distance, each),
+            "variance": over_members(lambda x: variance_hinge(x, self.target, self.epsilon), shifted),
+            "covariance": over_members(covariance, shifted),
+        }
