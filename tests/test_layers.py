@@ -23,6 +23,7 @@ LAYERS = [
     "graph",
     "graph_file",
     "readers",
+    "assortativity",
     "_panels",
     "kernels",
     "diffusion",
