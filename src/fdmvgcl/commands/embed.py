@@ -19,7 +19,7 @@ from fdmvgcl.commands.checkpoints import (
 )
 from fdmvgcl.commands.console import Reporter, gigabytes
 from fdmvgcl.commands.sources import Labelled, ReadOptions, data_set_labels, default_folder, file_labels, open_source
-from fdmvgcl.diagnostics import GRAM_ROWS, class_ratio, one_thread, significant
+from fdmvgcl.diagnostics import PAIR_ROWS, class_ratio, one_thread, significant
 from fdmvgcl.features import SUBSTITUTE_COLUMNS
 from fdmvgcl.graph import Graph
 from fdmvgcl.model import FDMVGCL
@@ -129,7 +129,7 @@ def _class_ratios(labelled: Labelled) -> Observer:
 
     def observe(views: torch.Tensor) -> dict[str, Any]:
         with one_thread():
-            found = class_ratio(views, labels.to(views.device), classes=len(labelled.classes), rows=GRAM_ROWS)
+            found = class_ratio(views, labels.to(views.device), classes=len(labelled.classes), rows=PAIR_ROWS)
         return {
             "class_ratio": [[significant(r) if math.isfinite(r) else None for r in view] for view in found.tolist()]
         }
