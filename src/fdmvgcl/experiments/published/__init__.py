@@ -19,3 +19,8 @@ def accuracies(dataset: str) -> dict[str, tuple[float, float]]:
 def settings(dataset: str) -> dict[str, Any]:
     """The appendix's row: time, step, dim, eta, lr, weight_decay, epochs, and the alphas and betas that it found."""
     return dict(_table("settings")[dataset])
+
+
+def ablation(name: str, dataset: str) -> dict[str, tuple[float, float]]:
+    """Variant -> (mean, spread) of an ablation's table, empty where the paper prints no figures."""
+    return {variant: tuple(pair) for variant, pair in _table("ablations").get(name, {}).get(dataset, {}).items()}
