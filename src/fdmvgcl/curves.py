@@ -11,10 +11,10 @@ from scipy.optimize import linear_sum_assignment
 Point = tuple[float, float]
 
 MOST_POINTS = 400
-# Numbers of a record that are no terms of the loss.
-NOT_TERMS = frozenset(
-    "phase epoch loss alpha time skip_weight view_similarity effective_rank seconds cka alignment uniformity spectrum "
-    "class_ratio".split()
+# Keys of a record that are no terms of the loss: the state of training, and what diagnostics measure.
+STATE = frozenset({"phase", "epoch", "loss", "alpha", "time", "skip_weight", "seconds"})
+DIAGNOSTICS = frozenset(
+    {"view_similarity", "effective_rank", "cka", "alignment", "uniformity", "spectrum", "class_ratio"}
 )
 
 
@@ -62,9 +62,7 @@ class Timeline:
 
     def __init__(self, history: Sequence[Any]) -> None:
         self.records: list[dict[str, Any]] = [record for record in history if isinstance(record, dict)]
-        starts = [
-            i for i, r in enumerate(self.records) if i == 0 or r.get("phase") != self.records[i - 1].get("phase")
-        ]
+        starts = [i for i, r in enumerate(self.records) if i == 0 or r.get("phase") != self.records[i - 1].get("phase")]
         self.phases = list(zip(starts, [*starts[1:], len(self.records)], strict=True))
 
     def curve(self, name: str, value: Callable[[dict[str, Any]], float | None]) -> Curve | None:
@@ -82,8 +80,14 @@ class Timeline:
 
     def loss_terms(self) -> list[Curve]:
         """The loss first, then its terms, unweighted as they are logged."""
-        keys = dict.fromkeys(key for record in self.records for key in record if key not in NOT_TERMS)
+        known = STATE | DIAGNOSTICS
+        keys = dict.fromkeys(key for record in self.records for key in record if key not in known)
         curves = [self.scalar("loss"), *(self.scalar(key) for key in keys)]
+        return [curve for curve in curves if curve is not None]
+
+    def diagnostics(self) -> list[Curve]:
+        """What was measured beside the loss, of what is one number an epoch."""
+        curves = [self.scalar(key, key.replace("_", " ")) for key in sorted(DIAGNOSTICS)]
         return [curve for curve in curves if curve is not None]
 
     def mean_similarity(self) -> Curve | None:
@@ -115,9 +119,7 @@ class Timeline:
         return [*(Path(thinned(path)) for path in living), *done]
 
 
-def _continued(
-    paths: list[list[Point]], x: float, orders: list[float]
-) -> tuple[list[list[Point]], list[list[Point]]]:
+def _continued(paths: list[list[Point]], x: float, orders: list[float]) -> tuple[list[list[Point]], list[list[Point]]]:
     """Paths that go on with these orders, each taken up by the nearest, and those that end."""
     cost = np.array([[abs(path[-1][1] - order) for order in orders] for path in paths]).reshape(len(paths), len(orders))
     old, new = linear_sum_assignment(cost)

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import fft, sparse
 
-NEIGHBOURS = 60
+NEIGHBOURS = 36
 FEWEST = 10  # nodes; a smaller graph has no neighbourhoods to speak of
 _PERPLEXITY_SHARE = 3  # neighbours for each unit of perplexity, as t-SNE usually has it
 _GRID = 192
 _GROWTH = 1.25  # the grid's box is enlarged by this factor at a time, so that its kernels serve many steps
+_LONGEST_STEP = 1.0  # a point thrown far out would find nothing there to bring it back
 _CHUNK = 1024
 
 
@@ -27,8 +28,8 @@ class Pace:
     settling: int
 
 
-FROM_NOTHING = Pace(gathering=100, settling=150)
-FROM_ANOTHER = Pace(gathering=0, settling=40)
+FROM_NOTHING = Pace(gathering=75, settling=125)
+FROM_ANOTHER = Pace(gathering=0, settling=25)
 
 
 def neighbour_map(
@@ -70,7 +71,7 @@ def _calibrated(squares: NDArray[np.float64], perplexity: float) -> NDArray[np.f
     scale = np.maximum(shifted.mean(axis=1, keepdims=True), np.finfo(float).tiny)
     low, high = np.full_like(scale, -20.0), np.full_like(scale, 20.0)
     goal = np.log(perplexity)
-    for _ in range(40):
+    for _ in range(24):
         middle = (low + high) / 2
         p = np.exp(-np.exp(middle) * shifted / scale)
         p /= p.sum(axis=1, keepdims=True)
@@ -83,22 +84,24 @@ def _descend(
     ends: NDArray[np.int64], shares: NDArray[np.float64], points: NDArray[np.float64], pace: Pace
 ) -> NDArray[np.float64]:
     n, pairs = len(points), len(shares)
-    signs = np.tile([1.0, -1.0], pairs)
+    signs = np.tile(np.array([1, -1], dtype=np.float32), pairs)
     difference = sparse.csr_array((signs, ends.ravel(), np.arange(0, 2 * pairs + 1, 2)), shape=(pairs, n))
     gather = difference.T.tocsr()
     grid = _Grid()
-    velocity, gains = np.zeros_like(points), np.ones_like(points)
+    place, shares = points.astype(np.float32), shares.astype(np.float32)
+    velocity, gains = np.zeros_like(place), np.ones_like(place)
     for step in range(pace.gathering + pace.settling):
         early = step < pace.gathering
-        apart = difference @ points
+        apart = difference @ place
         pull = shares / (1 + np.einsum("ij,ij->i", apart, apart))
-        gradient = gather @ (apart * pull[:, None]) * (12.0 if early else 1.0) - grid.repulsion(points)
+        gradient = gather @ (apart * pull[:, None]) * (12.0 if early else 1.0) - grid.repulsion(place)
         agrees = np.sign(gradient) == np.sign(velocity)
         gains = np.maximum(np.where(agrees, gains * 0.8, gains + 0.2), 0.01)
-        velocity = (0.5 if early else 0.8) * velocity - max(n / 12, 20.0) * 4 * gains * gradient
-        points = points + velocity
-        points -= points.mean(axis=0)
-    return points
+        velocity = (0.5 if early else 0.8) * velocity - np.float32(max(n / 3, 80.0)) * gains * gradient
+        velocity = np.clip(velocity, -_LONGEST_STEP, _LONGEST_STEP)
+        place = place + velocity
+        place -= place.mean(axis=0)
+    return place.astype(np.float64)
 
 
 class _Grid:
@@ -117,7 +120,7 @@ class _Grid:
         kernels = [student, student**2 * offset[:, None], student**2 * offset[None, :]]
         self.kernels = fft.rfft2(np.stack(kernels).astype(np.float32))
 
-    def repulsion(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    def repulsion(self, points: NDArray[np.float32]) -> NDArray[np.float32]:
         """``Σ_j (1 + d²)^-2 (y_i - y_j) / Σ_kl (1 + d²)^-1``, shape (n, 2)."""
         self._fit(float(np.abs(points).max()))
         place = (points + self.half) / self.cell + 1
