@@ -68,6 +68,7 @@ File = Annotated[Path, _option(OUTPUT, "--output", "The Parquet file to write: i
 Resume = Annotated[bool, _option(OUTPUT, "--resume", "Go on from the checkpoint that a stopped run left in DIR.")]
 NoViews = Annotated[bool, _option(OUTPUT, "--no-views", "Leave out views.parquet.")]
 NoEvaluate = Annotated[bool, _option(OUTPUT, "--no-evaluate", "Do not evaluate, even where labels are known.")]
+NoReport = Annotated[bool, _option(OUTPUT, "--no-report", "Leave out report.html.")]
 Quiet = Annotated[bool, _option(OUTPUT, "--quiet", "Print nothing but errors.", "-q")]
 
 # -- the model --------------------------------------------------------------------------------------------------------
