@@ -37,6 +37,7 @@ LAYERS = [
     "transforms",
     "data",
     "evaluation",
+    "plain_pages",
     "vectors",
     "search",
     "outputs",
