@@ -48,6 +48,7 @@ LAYERS = [
     "neighbour_map",
     "maps",
     "figures",
+    "plain_pages",
     "vectors",
     "search",
     "outputs",
