@@ -1,11 +1,15 @@
 """How much neighbours resemble each other: what the graph tells, without labels, about how it should be treated."""
 
+from typing import Any, TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from fdmvgcl.graph import Graph
-from fdmvgcl.graph_arrays import Features as Table
+
+# A dense array or a scipy.sparse.csr_array, which has no type stubs.
+Table: TypeAlias = Any
 
 
 def assortativity(graph: Graph, signal: Table) -> float:

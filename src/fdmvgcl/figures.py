@@ -122,6 +122,34 @@ def accuracy_over_epochs(lines: Mapping[str, Sequence[tuple[float, float]]]) -> 
     return figure
 
 
+def sweep(variants: Sequence[str], lines: Mapping[str, Sequence[float | None]], axis: str) -> Figure:
+    """Accuracy in [0, 1] of each variant, a named line each; a name that ends in ", paper" is dashed, in its colour."""
+    figure, axes = _figure(axis, "test accuracy, %")
+    colours = dict(zip(dict.fromkeys(name.removesuffix(", paper") for name in lines), TEN * 2, strict=False))
+    ends = []
+    for name, values in lines.items():
+        points = [(x, 100 * value) for x, value in enumerate(values) if value is not None]
+        if points:
+            colour = colours[name.removesuffix(", paper")]
+            style: dict[str, Any] = (
+                {"linestyle": "--", "alpha": 0.7} if name.endswith(", paper") else {"marker": "o", "markersize": 4}
+            )
+            axes.plot(*zip(*points, strict=True), color=colour, **style)
+            ends.append((points[-1], name, colour))
+    axes.set_xticks(range(len(variants)), variants)
+    _label_ends(axes, ends)
+    return figure
+
+
+def bars(values: Mapping[str, float], label: str) -> Figure:
+    """One horizontal bar for each name, its value beside it."""
+    figure, axes = _figure(label, "", height=0.9 + 0.28 * len(values))
+    drawn = axes.barh(list(values), list(values.values()), color="#3f90da", height=0.62)
+    axes.bar_label(drawn, fmt="%.3g", padding=3, color=SOFT)
+    axes.invert_yaxis()
+    return figure
+
+
 def embedding_map(points: NDArray[np.floating], labels: Sequence[object] | None = None) -> Figure:
     """Points (n, 2) of a map, coloured by label; past ten labels the less frequent share a grey."""
     figure, axes = _figure("", "", width=5.6, height=5.6)

@@ -1,8 +1,9 @@
-"""The paper's ablations: one setting varied at a time, the rest as by default, with controls and the paper's figures."""
+"""The paper's ablations: one setting varied, the rest as by default, with controls and the paper's figures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +121,7 @@ def _views_reading(means: Mapping[str, float]) -> str:
 
 def _growth_reading(means: Mapping[str, float]) -> str:
     values = list(means.values())
-    rises = sum(later > earlier for earlier, later in zip(values, values[1:], strict=False))
+    rises = sum(later > earlier for earlier, later in pairwise(values))
     return f"{_best_and_range(means)} It rises in {rises} of {len(values) - 1} steps."
 
 
