@@ -26,6 +26,7 @@ LAYERS = [
     "_panels",
     "kernels",
     "diffusion",
+    "dynamics",
     "plan",
     "encoder",
     "losses",

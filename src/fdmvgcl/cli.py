@@ -109,6 +109,7 @@ def embed(
     device: o.Device = "cpu",
     time: o.Time = 10.0,
     learn_time: o.LearnTime = False,
+    dynamics: o.Dynamics = "grand",
     scheme: o.Scheme = "exact",
     step: o.Step = None,
     skip: o.Skip = 0,

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from fdmvgcl.diffusion import TOLERANCE, apply_filter
+from fdmvgcl.dynamics import LINEAR, Factory, evolve, make_dynamics, stepping
 from fdmvgcl.fractional.response import EXACT, Filter, chebyshev_coefficients
 from fdmvgcl.kernels import CHEBYSHEV, sparse_product
 from fdmvgcl.operators import Operator
@@ -59,16 +60,19 @@ class _SparseProduct(torch.autograd.Function):
 class MultiViewEncoder(nn.Module):
     """``Y_k = σ(φ_k(L) X W_k)`` for k = 1 … K, with φ_k the response of order α_k (and time T_k).
 
+    With other dynamics than the linear ones, ``Y_k = σ(Y(T_k))`` of ``D^α_k Y = F_k(Y)`` from ``Y(0) = X W_k``.
+
     Args:
         features: number F of feature columns.
         dim: width d of a view.
         alphas: initial orders, shape (K,).
         time: diffusion time, learned one for each view if ``learn_time``.
-        scheme, step, skip: see :func:`fdmvgcl.diffuse`.
+        scheme, step, skip: see :func:`fdmvgcl.diffuse`; for non-linear dynamics, :func:`fdmvgcl.dynamics.stepping`.
         skip_weight: weight of the skip-connection, learned if ``learn_skip``.
         activation: ``"leaky"`` (slope 0.25), ``"relu"`` or ``"identity"``.
         initialisation: of the weights: ``"orthogonal"`` keeps distances as well as d columns can, ``"glorot"`` is the
             usual uniform one.
+        dynamics: name of F, or a factory ``(dim, generator) -> Dynamics``, called once a view.
         generator: source of randomness for the weights.
     """
 
@@ -87,6 +91,7 @@ class MultiViewEncoder(nn.Module):
         learn_skip: bool = False,
         activation: Activation = "leaky",
         initialisation: Initialisation = "orthogonal",
+        dynamics: str | Factory = LINEAR,
         generator: torch.Generator,
     ) -> None:
         super().__init__()
@@ -96,6 +101,10 @@ class MultiViewEncoder(nn.Module):
         self.alpha = nn.Parameter(alphas.double().clone())
         self.time = nn.Parameter(torch.full((views,), time, dtype=torch.float64), requires_grad=learn_time)
         self.skip_weight = nn.Parameter(torch.tensor(skip_weight, dtype=torch.float64), requires_grad=learn_skip)
+        made = [make_dynamics(dynamics, dim, generator) for _ in range(views)]
+        self.dynamics = nn.ModuleList(each for each in made if each is not None)
+        if self.dynamics:
+            scheme, step = stepping(scheme, step, time)
         self.scheme, self.step, self.skip = scheme, step, skip
         self.activation = ACTIVATIONS[activation]
 
@@ -112,6 +121,8 @@ class MultiViewEncoder(nn.Module):
             basis: ``T_j(-Ā) X`` from :func:`diffusion_basis`, shape (J, N, F), to diffuse first and then project;
                 None to project first and then diffuse. The numbers are the same.
         """
+        if self.dynamics:
+            return self.activation(self._evolved(features.project(self.weight), operator))
         if basis is None:
             return self.activation(apply_filter(operator, features.project(self.weight), self.filter))
         coefficients = chebyshev_coefficients(self.filter, TOLERANCE[basis.dtype]).to(basis.dtype)
@@ -124,6 +135,12 @@ class MultiViewEncoder(nn.Module):
         if operator.similarity is not None:
             diffused = diffused / operator.similarity[:, None]
         return self.activation(diffused @ self.weight)
+
+    def _evolved(self, projected: Tensor, operator: Operator) -> Tensor:
+        assert self.step is not None
+        settings = {"scheme": self.scheme, "step": self.step, "skip": self.skip, "skip_weight": self.skip_weight}
+        views = zip(self.dynamics, projected, self.alpha, self.time, strict=True)
+        return torch.stack([evolve(f, operator, y, alpha, time, **settings) for f, y, alpha, time in views])
 
     def clamp_(self, smallest_alpha: float) -> None:
         """Put orders back into [ε, 1], and times and the skip's weight to where they have a meaning."""

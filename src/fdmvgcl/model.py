@@ -11,9 +11,11 @@ from sklearn.base import BaseEstimator
 from torch import Tensor
 
 from fdmvgcl.diffusion import TOLERANCE, make_filter
+from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, describe_dynamics, make_dynamics, stepping
 from fdmvgcl.encoder import Activation, Features, Initialisation, MultiViewEncoder, diffusion_basis
 from fdmvgcl.features import FeatureScaling, FeatureTransform
 from fdmvgcl.files import StrPath
+from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_unstable
 from fdmvgcl.graph import Graph
 from fdmvgcl.losses import RegularisedCosmean, unit_rows
@@ -45,8 +47,12 @@ class FDMVGCL(BaseEstimator):
         epochs: of each training phase.
         time: diffusion time T. Larger reaches further.
         learn_time: learn one time for each view.
-        scheme: ``"exact"``, or ``"predictor"``, ``"pece"``, ``"l1"``, ``"gl"``, ``"trapezoid"`` with ``step``.
-        step: step of a time-stepping scheme.
+        dynamics: the right-hand side F of the equation, a name of ``fdmvgcl.dynamics.DYNAMICS``, or a factory
+            ``(dim, generator) -> Dynamics`` of one's own; ``"grand"`` is linear diffusion, the fast one.
+        scheme: ``"exact"``, or ``"predictor"``, ``"pece"``, ``"l1"``, ``"gl"``, ``"trapezoid"`` with ``step``. Other
+            dynamics than ``"grand"`` have no exact solution: there ``"exact"`` stands for ``"trapezoid"``.
+        step: step of a time-stepping scheme; other dynamics than ``"grand"`` have a default, the largest step of at
+            most 1 that divides the time into at least 4.
         skip: rounds of skip-connection, which keeps a share of the undiffused features; 0 for none.
         skip_weight: how large a share.
         learn_skip: learn that share.
@@ -83,6 +89,7 @@ class FDMVGCL(BaseEstimator):
         *,
         time: float = 10.0,
         learn_time: bool = False,
+        dynamics: str | Factory = LINEAR,
         scheme: str = EXACT,
         step: float | None = None,
         skip: int = 0,
@@ -112,6 +119,7 @@ class FDMVGCL(BaseEstimator):
         self.epochs = epochs
         self.time = time
         self.learn_time = learn_time
+        self.dynamics = dynamics
         self.scheme = scheme
         self.step = step
         self.skip = skip
@@ -217,7 +225,8 @@ class FDMVGCL(BaseEstimator):
     @property
     def settings(self) -> dict[str, Any]:
         """All that decides the result, as JSON can hold it."""
-        return {name: value for name, value in self.get_params().items() if name not in ("device", "memory_limit")}
+        values = self.get_params() | {"dynamics": describe_dynamics(self.dynamics)}
+        return {name: value for name, value in values.items() if name not in ("device", "memory_limit")}
 
     def memory_estimate(self, graph: Graph) -> int:
         """Bytes that training on this graph takes at its peak, roughly."""
@@ -226,7 +235,8 @@ class FDMVGCL(BaseEstimator):
         weights = 4 * work.features * work.dim * work.views
         basis = work.basis_bytes if self.choose_order(graph) == "diffuse" else 0
         # views, projections, activations and the gradients of these; Adam's two moments beside weight and gradient
-        return 6 * work.views * per_view + 4 * weights + 8 * work.feature_entries + 16 * work.entries + basis
+        total = 6 * work.views * per_view + 4 * weights + 8 * work.feature_entries + 16 * work.entries + basis
+        return total + self._stepping_bytes(per_view)
 
     def save(self, folder: StrPath) -> None:
         """Write ``config.json`` and ``weights.safetensors`` into a folder; no pickle."""
@@ -235,11 +245,14 @@ class FDMVGCL(BaseEstimator):
         save_model(self, folder)
 
     @classmethod
-    def load(cls, folder: StrPath, device: str | None = None) -> "FDMVGCL":
-        """Read what :meth:`save` wrote, onto the device that it was trained on or another."""
+    def load(cls, folder: StrPath, device: str | None = None, *, dynamics: Factory | None = None) -> "FDMVGCL":
+        """Read what :meth:`save` wrote, onto the device that it was trained on or another.
+
+        A model with dynamics of one's own needs their factory again, as files hold numbers and never code.
+        """
         from fdmvgcl.model_file import load_model
 
-        return load_model(folder, device)
+        return load_model(folder, device, dynamics)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
@@ -258,12 +271,41 @@ class FDMVGCL(BaseEstimator):
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}")
+        self._check_dynamics()
         self._filter(initial_orders(self.views))
 
+    def _check_dynamics(self) -> None:
+        prototype = self._prototype
+        if prototype is None:
+            return
+        if self.order_of_work == "diffuse":
+            raise ValueError("order_of_work must be 'project' for non-linear dynamics, got 'diffuse'")
+        if prototype.normalisation is not None and self.normalisation not in (None, prototype.normalisation):
+            raise ValueError(
+                f"normalisation must be {prototype.normalisation!r} for {type(prototype).__name__}, "
+                f"got {self.normalisation!r}"
+            )
+        count_steps(self.time, stepping(self.scheme, self.step, self.time)[1], stretch=self.learn_time)
+
+    @property
+    def _prototype(self) -> Dynamics | None:
+        """The dynamics of one view as they begin; None for the linear ones."""
+        return make_dynamics(self.dynamics, self.dim, torch.Generator())
+
     def _filter(self, alphas: Tensor) -> Any:
-        return make_filter(
-            alphas, self.time, scheme=self.scheme, step=self.step, skip=self.skip, skip_weight=self.skip_weight
-        )
+        scheme, step = self.scheme, self.step
+        if self.dynamics != LINEAR:
+            scheme, step = stepping(scheme, step, self.time)
+        return make_filter(alphas, self.time, scheme=scheme, step=step, skip=self.skip, skip_weight=self.skip_weight)
+
+    def _stepping_bytes(self, per_view: int) -> int:
+        """Bytes that time stepping takes: three states a step for each view, and what solves one implicit step."""
+        prototype = self._prototype
+        if prototype is None:
+            return 0
+        states = prototype.start(torch.empty(1, self.dim)).numel() / self.dim
+        steps = count_steps(self.time, stepping(self.scheme, self.step, self.time)[1], stretch=True)
+        return int(states * per_view * (3 * steps * self.views * max(1, self.skip) + 30))
 
     def _workload(self, graph: Graph) -> Workload:
         transform = FeatureTransform.fit(graph, self.feature_scaling)
@@ -276,12 +318,15 @@ class FDMVGCL(BaseEstimator):
 
     def choose_order(self, graph: Graph) -> Order:
         """The order of work that a fit on this graph takes."""
-        if graph.directed or self.learn_time or self.learn_skip:
-            return "project"  # the basis serves undirected graphs, and a degree that is known beforehand
+        if graph.directed or self.learn_time or self.learn_skip or self.dynamics != LINEAR:
+            return "project"  # the basis serves undirected graphs, linear dynamics, and a degree known beforehand
         return self.order_of_work or self._workload(graph).faster_order(self.memory_limit)
 
     def _inputs(self, graph: Graph) -> _Inputs:
-        operator = graph.operator(self.normalisation, self.self_loops).to(self.device)
+        prototype = self._prototype or Dynamics()
+        operator = graph.operator(
+            self.normalisation or prototype.normalisation, self.self_loops or prototype.self_loops
+        ).to(self.device)
         features = Features.of(self.features_in_.apply(graph).to(self.device))
         basis = None
         if self.order_of_work_ == "diffuse" and not graph.directed:
@@ -303,6 +348,7 @@ class FDMVGCL(BaseEstimator):
             learn_skip=self.learn_skip,
             activation=self.activation,
             initialisation=self.initialisation,
+            dynamics=self.dynamics,
             generator=generator,
         )
         encoder.alpha.requires_grad_(self.learn_alpha)

@@ -9,6 +9,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
+from fdmvgcl.dynamics import Factory, describe_dynamics
 from fdmvgcl.errors import InputError, shown
 from fdmvgcl.features import FeatureTransform
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
@@ -24,7 +25,7 @@ def save_model(model: FDMVGCL, folder: StrPath) -> None:
     transform = model.features_in_
     config = {
         "format": MODEL_FORMAT,
-        "parameters": model.get_params(),
+        "parameters": model.get_params() | {"dynamics": describe_dynamics(model.dynamics)},
         "features": {
             "scaling": transform.scaling,
             "columns": transform.columns,
@@ -50,10 +51,14 @@ def save_model(model: FDMVGCL, folder: StrPath) -> None:
         handle.write((json.dumps(config, indent=1) + "\n").encode())
 
 
-def load_model(folder: StrPath, device: str | None = None) -> FDMVGCL:
-    """Read what :func:`save_model` wrote, or one :class:`InputError`; ``device`` replaces the one it was trained on."""
+def load_model(folder: StrPath, device: str | None = None, dynamics: Factory | None = None) -> FDMVGCL:
+    """Read what :func:`save_model` wrote, or one :class:`InputError`; ``device`` replaces the one it was trained on.
+
+    ``dynamics`` is the factory of a model that was trained with a user's own.
+    """
     path = Path(folder)
     config = _read_config(path / "config.json")
+    config["parameters"]["dynamics"] = _restored(config["parameters"]["dynamics"], dynamics, path / "config.json")
     if device is not None:
         config["parameters"]["device"] = device
     weights = path / "weights.safetensors"
@@ -84,6 +89,20 @@ def _read_config(path: Path) -> dict[str, Any]:
         unknown = sorted(set(parameters or ()) ^ set(known)) if isinstance(parameters, dict) else ["parameters"]
         raise InputError(path, f"must hold exactly the model's parameters; {unknown[0]!r} is missing or unknown")
     return config
+
+
+def _restored(described: Any, given: Factory | None, path: Path) -> Any:
+    """The dynamics that a configuration describes: a name, or the factory that the user must give again."""
+    own = isinstance(described, dict)
+    if own and given is None:
+        raise InputError(
+            path,
+            f"tells of dynamics of your own, {shown(described.get('factory'))}, and a file holds no code: "
+            "load the model in Python with FDMVGCL.load(folder, dynamics=your_factory)",
+        )
+    if not own and given is not None:
+        raise InputError(path, f"tells of the dynamics {shown(described)}; leave out dynamics=")
+    return given if own else described
 
 
 def _assemble(config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> FDMVGCL:

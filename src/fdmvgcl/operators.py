@@ -96,7 +96,7 @@ class Operator:
     def nnz(self) -> int:
         return self.columns.numel()
 
-    @property
+    @cached_property
     def entry_rows(self) -> Tensor:
         """Row of each entry, shape (nnz,)."""
         counts = self.rows[1:] - self.rows[:-1]
@@ -141,8 +141,14 @@ class Operator:
         """Āᵀ of a directed operator; the entries of the others are symmetric."""
         if not self.directed:
             return self
-        rows, columns, values = _compress(self.columns, self.entry_rows, self.values, self.num_nodes)
-        return replace(self, rows=rows, columns=columns, values=values)
+        rows, columns, order = self.transposition
+        return replace(self, rows=rows, columns=columns, values=self.values[order])
+
+    @cached_property
+    def transposition(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Row pointer and columns of the transpose, and the order of this operator's entries in it."""
+        entries = torch.arange(self.nnz, device=self.columns.device)
+        return _compress(self.columns, self.entry_rows, entries, self.num_nodes)
 
     def matmul(self, x: Tensor) -> Tensor:
         """``Ā x`` for x of shape (N, d), by autograd in x and in the entries."""

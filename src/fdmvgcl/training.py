@@ -27,7 +27,7 @@ class Schedule:
 
     Args:
         epochs: of a phase.
-        lr, order_lr: learning rates of Adam for the weights, and for orders, times and the skip's weight.
+        lr, order_lr: learning rates of Adam for the weights (and what dynamics learn), and for orders, times and the skip's weight.
         weight_decay: of the weights.
         smallest_alpha: ε, the lower end that orders are clamped to after each step.
         merge_width: δ; after a phase, orders whose logarithms lie within less than this keep one view of them.
@@ -106,10 +106,11 @@ class Trainer:
     def _begin_phase(self, alphas: Tensor) -> None:
         """Weights and optimiser anew, from these orders."""
         self.encoder = self.build(alphas, self.generator)
+        fast = [self.encoder.weight, *self.encoder.dynamics.parameters()]
         slow = [self.encoder.alpha, self.encoder.time, self.encoder.skip_weight]
         self.optimiser = torch.optim.Adam(
             [
-                {"params": [self.encoder.weight], "lr": self.schedule.lr, "weight_decay": self.schedule.weight_decay},
+                {"params": fast, "lr": self.schedule.lr, "weight_decay": self.schedule.weight_decay},
                 {"params": [p for p in slow if p.requires_grad], "lr": self.schedule.order_lr},
             ]
         )

@@ -97,16 +97,33 @@ Device = Annotated[str, _option(MODEL, "--device", "Where to compute: cpu, cuda,
 
 Time = Annotated[float, _option(DIFFUSION, "--time", "Diffusion time T; larger reaches further.", metavar="T")]
 LearnTime = Annotated[bool, _option(DIFFUSION, "--learn-time", "Learn a time for each view.")]
+Dynamics = Annotated[
+    str,
+    _option(
+        DIFFUSION,
+        "--dynamics",
+        "The equation: grand (linear diffusion, fast), grand-attention, gread (or gread-bs, gread-fisher, "
+        "gread-allen-cahn, gread-zeldovich), cde or graphcon. All but grand are solved step by step, which takes many "
+        "times longer.",
+        metavar="NAME",
+    ),
+]
 Scheme = Annotated[
     str,
     _option(
         DIFFUSION,
         "--scheme",
-        "How the equation is solved: exact, or with --step predictor, pece, l1, gl or trapezoid.",
+        "How the equation is solved: exact, or with --step predictor, pece, l1, gl or trapezoid. Other dynamics than "
+        "grand have no exact solution and take trapezoid.",
         metavar="NAME",
     ),
 ]
-Step = Annotated[float | None, _option(DIFFUSION, "--step", "Step of a time-stepping scheme.", metavar="H")]
+Step = Annotated[
+    float | None,
+    _option(
+        DIFFUSION, "--step", "Step of a time-stepping scheme; other dynamics than grand have a default.", metavar="H"
+    ),
+]
 Skip = Annotated[
     int, _option(DIFFUSION, "--skip", "Rounds of skip-connection, for heterophilous graphs.", min=0, metavar="M")
 ]

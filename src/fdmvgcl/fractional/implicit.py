@@ -140,9 +140,11 @@ class _Secants:
 
     def minimise(self, y: Tensor, residual: Tensor) -> tuple[Tensor, Tensor]:
         """The point next to y, within the span of the steps, of least residual as the pairs predict it; and that."""
+        y, residual = y.clone(), residual.clone()
         for step, change in self._pairs:
-            share = torch.sum(change * residual)
-            y, residual = y - share * step, residual - share * change
+            share = -torch.dot(change.flatten(), residual.flatten())
+            y.addcmul_(step, share)
+            residual.addcmul_(change, share)
         return y, residual
 
 

@@ -1,0 +1,48 @@
+"""Dynamics by name, and those of a user's own."""
+
+from functools import partial
+
+import torch
+
+from fdmvgcl.dynamics.base import Dynamics, Factory
+from fdmvgcl.dynamics.cde import Cde
+from fdmvgcl.dynamics.grand import GrandAttention
+from fdmvgcl.dynamics.graphcon import GraphCON
+from fdmvgcl.dynamics.gread import Gread
+
+LINEAR = "grand"  # solved as a spectral filter, without time stepping
+
+DYNAMICS: dict[str, Factory] = {
+    "grand-attention": GrandAttention,
+    "gread": partial(Gread, reaction="bs"),
+    "gread-bs": partial(Gread, reaction="bs"),
+    "gread-fisher": partial(Gread, reaction="fisher"),
+    "gread-allen-cahn": partial(Gread, reaction="allen-cahn"),
+    "gread-zeldovich": partial(Gread, reaction="zeldovich"),
+    "cde": Cde,
+    "graphcon": GraphCON,
+}
+
+
+def make_dynamics(dynamics: str | Factory, dim: int, generator: torch.Generator) -> Dynamics | None:
+    """A view's dynamics, by name or from a factory ``(dim, generator) -> Dynamics``; None for the linear ones."""
+    if dynamics == LINEAR:
+        return None
+    if isinstance(dynamics, str):
+        if dynamics not in DYNAMICS:
+            raise ValueError(f"dynamics must be one of {', '.join([LINEAR, *DYNAMICS])}, got {dynamics!r}")
+        return DYNAMICS[dynamics](dim, generator)
+    if not callable(dynamics):
+        raise ValueError(f"dynamics must be a name or a factory (dim, generator) -> Dynamics, got {dynamics!r}")
+    made = dynamics(dim, generator)
+    if not isinstance(made, Dynamics):
+        raise ValueError(f"dynamics must make a fdmvgcl.dynamics.Dynamics, got a {type(made).__name__}")
+    return made
+
+
+def describe_dynamics(dynamics: str | Factory) -> str | dict[str, str]:
+    """What JSON can hold of dynamics: their name, or ``{"factory": …}`` with the factory's."""
+    if isinstance(dynamics, str):
+        return dynamics
+    named = getattr(dynamics, "func", dynamics)  # of a partial
+    return {"factory": f"{named.__module__}.{getattr(named, '__qualname__', type(named).__qualname__)}"}
