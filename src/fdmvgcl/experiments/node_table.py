@@ -70,8 +70,9 @@ def _row(records: RecordFile, name: str) -> list[str] | None:
     if not records.matching(dataset=name):
         return None
     by_row = {row: records.matching(dataset=name, row=row) for row in ("default", "tuned", "published")}
-    goal = max(published.accuracies(name)[OURS][0] / 100, best_control(records, name) or 0.0)
-    cells = [name, f"{published.accuracies(name)[OURS][0]:.1f}"]
+    paper = published.accuracies(name).get(OURS)
+    goal = max(0.0 if paper is None else paper[0] / 100, best_control(records, name) or 0.0)
+    cells = [name, MISSING if paper is None else f"{paper[0]:.1f}"]
     cells += [_mean(summary(records.matching(dataset=name, row=row))) for row in ("majority", "raw", "diffused")]
     for row in ("default", "tuned"):
         found = summary(by_row[row])

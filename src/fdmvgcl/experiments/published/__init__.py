@@ -16,6 +16,11 @@ def accuracies(dataset: str) -> dict[str, tuple[float, float]]:
     return {method: (mean, spread) for method, (mean, spread) in _table("accuracy").get(dataset, {}).items()}
 
 
+def known_settings() -> tuple[str, ...]:
+    """Data sets that the appendix has settings for."""
+    return tuple(_table("settings"))
+
+
 def settings(dataset: str) -> dict[str, Any]:
     """The appendix's row: time, step, dim, eta, lr, weight_decay, epochs, and the alphas and betas that it found."""
     return dict(_table("settings")[dataset])
