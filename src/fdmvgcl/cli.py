@@ -114,7 +114,7 @@ def embed(
     scheme: o.Scheme = "exact",
     step: o.Step = None,
     skip: o.Skip = "auto",
-    skip_weight: o.SkipWeight = 1.0,
+    skip_weight: o.SkipWeight = None,
     learn_skip: o.LearnSkip = False,
     normalisation: o.Normalisation = None,
     self_loops: o.SelfLoops = 0.0,

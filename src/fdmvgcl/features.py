@@ -24,6 +24,7 @@ SUBSTITUTE_COLUMNS = 128
 # skip-connection) against 0.08 (Photo) and more.
 KEEP_MAGNITUDES = 0.2
 SKIP_BELOW = 0.055
+SUGGESTED_SKIP_WEIGHT = 3.0
 
 
 @dataclass(frozen=True, eq=False)

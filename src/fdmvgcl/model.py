@@ -13,7 +13,7 @@ from torch import Tensor
 from fdmvgcl.diffusion import TOLERANCE, make_filter
 from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, describe_dynamics, make_dynamics, stepping
 from fdmvgcl.encoder import Activation, Features, Initialisation, MultiViewEncoder, diffusion_basis
-from fdmvgcl.features import FeatureScaling, FeatureTransform, suggested_skip
+from fdmvgcl.features import SUGGESTED_SKIP_WEIGHT, FeatureScaling, FeatureTransform, suggested_skip
 from fdmvgcl.files import StrPath
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_unstable
@@ -56,7 +56,7 @@ class FDMVGCL(BaseEstimator):
             most 1 that divides the time into at least 4.
         skip: rounds of skip-connection, which keeps a share of the undiffused features; 0 for none; ``"auto"`` decides
             by how much neighbours' features resemble each other, see :func:`fdmvgcl.features.suggested_skip`.
-        skip_weight: how large a share.
+        skip_weight: how large a share; None is 1, or 3 where ``skip="auto"`` decided for a skip-connection.
         learn_skip: learn that share.
         learn_alpha: learn the orders; otherwise they stay evenly spaced from 0.01 to 1.
         normalisation: of the adjacency, ``"sym"`` or ``"rw"``; ``None`` is ``"sym"``, or ``"rw"`` for directed graphs.
@@ -98,7 +98,7 @@ class FDMVGCL(BaseEstimator):
         scheme: str = EXACT,
         step: float | None = None,
         skip: Skip = "auto",
-        skip_weight: float = 1.0,
+        skip_weight: float | None = None,
         learn_skip: bool = False,
         learn_alpha: bool = True,
         normalisation: Normalisation | None = None,
@@ -294,6 +294,12 @@ class FDMVGCL(BaseEstimator):
         self._filter(initial_orders(self.views), self._most_rounds)
 
     @property
+    def _share(self) -> float:
+        if self.skip_weight is None:
+            return SUGGESTED_SKIP_WEIGHT if self.skip == "auto" else 1.0
+        return self.skip_weight
+
+    @property
     def _most_rounds(self) -> int:
         return 1 if self.skip == "auto" else self.skip
 
@@ -319,7 +325,7 @@ class FDMVGCL(BaseEstimator):
         scheme, step = self.scheme, self.step
         if self.dynamics != LINEAR:
             scheme, step = stepping(scheme, step, self.time)
-        return make_filter(alphas, self.time, scheme=scheme, step=step, skip=rounds, skip_weight=self.skip_weight)
+        return make_filter(alphas, self.time, scheme=scheme, step=step, skip=rounds, skip_weight=self._share)
 
     def _stepping_bytes(self, per_view: int) -> int:
         """Bytes that time stepping takes: three states a step for each view, and what solves one implicit step."""
@@ -372,7 +378,7 @@ class FDMVGCL(BaseEstimator):
             scheme=self.scheme,
             step=self.step,
             skip=self.skip_,
-            skip_weight=self.skip_weight,
+            skip_weight=self._share,
             learn_skip=self.learn_skip,
             activation=self.activation,
             initialisation=self.initialisation,

@@ -145,7 +145,15 @@ Skip = Annotated[
         parser=_rounds,
     ),
 ]
-SkipWeight = Annotated[float, _option(DIFFUSION, "--skip-weight", "Share of undiffused features that a round adds.")]
+SkipWeight = Annotated[
+    float | None,
+    _option(
+        DIFFUSION,
+        "--skip-weight",
+        "Share of undiffused features that a round adds; without it 1, or 3 where auto decided for a round.",
+        metavar="S",
+    ),
+]
 LearnSkip = Annotated[bool, _option(DIFFUSION, "--learn-skip", "Learn that share.")]
 Normalisation = Annotated[
     str | None,
