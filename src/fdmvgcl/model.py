@@ -57,8 +57,9 @@ class FDMVGCL(BaseEstimator):
         skip_weight: how large a share.
         learn_skip: learn that share.
         learn_alpha: learn the orders; otherwise they stay evenly spaced from 0.01 to 1.
-        normalisation: of the adjacency, ``"sym"`` or ``"rw"``; ``None`` is ``"sym"``, or ``"rw"`` for directed graphs.
-        self_loops: weight of the self-loop added to every node.
+        normalisation: of the adjacency, ``"sym"`` or ``"rw"``; ``None`` is ``"sym"``, or ``"rw"`` for directed graphs
+            and for dynamics that are defined with it.
+        self_loops: weight of the self-loop added to every node; 0 is none, or 1 for attention.
         eta: weight of the penalty on views with the same dominant direction.
         lr, order_lr, weight_decay: of Adam; ``order_lr`` is for orders, times and the skip's weight.
         activation: ``"leaky"``, ``"relu"`` or ``"identity"``.
