@@ -474,7 +474,7 @@ class TestResume:
             stop_after(patch, epochs)
             assert run("embed", edges, *SMALL, "-o", "part").code == 130
         done("embed", edges, *SMALL, "-o", "part", "--resume")
-        assert json.loads(Path("part/model/config.json").read_text())["order_of_work"] == "project"
+        assert json.loads(Path("part/model/config.json").read_text())["chosen"]["order_of_work"] == "project"
         assert Path("part/embeddings.parquet").read_bytes() == Path("whole/embeddings.parquet").read_bytes()
 
     def test_the_fingerprint_tells_graphs_apart(self) -> None:

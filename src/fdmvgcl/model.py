@@ -59,8 +59,9 @@ class FDMVGCL(BaseEstimator):
         skip_weight: how large a share; None is 1, or 3 where ``skip="auto"`` decided for a skip-connection.
         learn_skip: learn that share.
         learn_alpha: learn the orders; otherwise they stay evenly spaced from 0.01 to 1.
-        normalisation: of the adjacency, ``"sym"`` or ``"rw"``; ``None`` is ``"sym"``, or ``"rw"`` for directed graphs.
-        self_loops: weight of the self-loop added to every node.
+        normalisation: of the adjacency, ``"sym"`` or ``"rw"``; ``None`` is ``"sym"``, or ``"rw"`` for directed graphs
+            and for dynamics that are defined with it.
+        self_loops: weight of the self-loop added to every node; 0 is none, or 1 for attention.
         loss: between neighbouring views: ``"regularised-cosmean"``, ``"cosmean"``, ``"euclidean"``, ``"barlow-twins"``,
             ``"vicreg"`` or ``"cca-ssg"``; see :mod:`fdmvgcl.losses`.
         eta: weight of the penalty on views with the same dominant direction; of ``"regularised-cosmean"`` alone.
