@@ -483,7 +483,7 @@ import os, signal, sys, torch
 torch.set_num_threads(1)
 torch.optim.Adam([torch.zeros(1, requires_grad=True)])
 from fdmvgcl.cli import app
-import fdmvgcl.commands.embed
+import fdmvgcl.commands.embed, fdmvgcl.report
 ARGS = ["embed", "edges.csv", "--dim", "8", "--epochs", "3", "--views", "3", "-q"]
 
 def child(args, kill_at=None, after=False):

@@ -28,6 +28,7 @@ function paintViews() {
   const style = document.documentElement.style;
   content.views.forEach((_, k) => {
     style.setProperty(`--view-${k}`, ramp(k / last));
-    style.setProperty(`--view-ink-${k}`, rgb(mixed(rampColour(k / last), [0, 0, 0], isDark() ? 0 : (0.42 * k) / last)));
+    const [towards, share] = isDark() ? [[255, 255, 255], 0.35 * (1 - k / last)] : [[0, 0, 0], (0.42 * k) / last];
+    style.setProperty(`--view-ink-${k}`, rgb(mixed(rampColour(k / last), towards, share)));
   });
 }
