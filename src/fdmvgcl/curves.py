@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ class Timeline:
     def __init__(self, history: Sequence[Any]) -> None:
         self.records: list[dict[str, Any]] = [record for record in history if isinstance(record, dict)]
         starts = [i for i, r in enumerate(self.records) if i == 0 or r.get("phase") != self.records[i - 1].get("phase")]
-        self.phases = list(zip(starts, [*starts[1:], len(self.records)], strict=True))
+        self.phases = list(pairwise([*starts, len(self.records)]))
 
     def curve(self, name: str, value: Callable[[dict[str, Any]], float | None]) -> Curve | None:
         """The line of what ``value`` finds in each record; None if it finds nothing."""

@@ -108,7 +108,8 @@ function scoreTable() {
   });
   $("scores").append(el("thead", {}, head), el("tbody", {}, ...body));
   const weights = data.weights ? ` Weights of the views: ${data.weights}.` : "";
-  $("probe-note").textContent = `${data.splits ? `Measured on ${data.splits}.` : ""}${weights} In brackets, the 95\u202f% interval of the difference over splits.`.trim();
+  const interval = data.rows.some((row) => row.above?.low != null) ? " In brackets, the 95\u202f% interval of the difference over splits." : "";
+  $("probe-note").textContent = `${data.splits ? `Measured on ${data.splits}.` : ""}${weights}${interval}`.trim();
 }
 
 function difference(above) {
