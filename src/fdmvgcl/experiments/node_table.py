@@ -58,7 +58,17 @@ def best_control(records: RecordFile, dataset: str) -> float | None:
 
 
 def _accuracies(records: RecordFile, datasets: Sequence[str], title: str) -> Table:
-    header: tuple[str, ...] = ("data set", "paper", "majority", "raw", "diffused", "default", "training adds", "tuned", "training adds")
+    header: tuple[str, ...] = (
+        "data set",
+        "paper",
+        "majority",
+        "raw",
+        "diffused",
+        "default",
+        "training adds",
+        "tuned",
+        "training adds",
+    )
     header = (*header, "as published")
     rows = [row for name in datasets if (row := _row(records, name)) is not None]
     return Table(title, header, rows, _conclusions(records, datasets))
@@ -160,7 +170,15 @@ def _recipe(records: RecordFile, datasets: Sequence[str]) -> Table:
                 _listed(tuned_beta),
             ]
         )
-    header: tuple[str, ...] = ("data set", "paper", "β as printed", "β tuned", "paper's α", "α learnt, seed 0", "paper's β")
+    header: tuple[str, ...] = (
+        "data set",
+        "paper",
+        "β as printed",
+        "β tuned",
+        "paper's α",
+        "α learnt, seed 0",
+        "paper's β",
+    )
     header = (*header, "β tuned, seed 0, split 0")
     note = "The explicit predictor with the appendix's settings; as many views as orders learnt. β as printed needs as "
     return Table(
