@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check lock clean
+.PHONY: demo test check docs lock clean
 
 .venv/.installed: requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -17,11 +17,14 @@ check: .venv/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: check
+test: check docs
 	$(BIN)/pytest
+
+docs: .venv/.installed
+	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build
 
 lock: .venv/.installed
 	$(BIN)/pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock
 
 clean:
-	rm -rf .venv demo
+	rm -rf .venv demo docs/_build

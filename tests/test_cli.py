@@ -338,6 +338,15 @@ class TestResults:
         assert [line[:2] for line in lines] == [[str(rank), ids[i]] for rank, i in enumerate(order, start=1)]
         assert [float(line[2]) for line in lines] == pytest.approx(truth[order], abs=1e-4)
 
+    def test_similar_imports_no_more_than_it_needs(self, out: Path) -> None:
+        script = (
+            "import sys; from fdmvgcl.cli import app\n"
+            "try: app(['similar', sys.argv[1], '--id', 'm0'])\n"
+            "except SystemExit as done: assert not done.code\n"
+            "assert not {'torch', 'scipy', 'rich.console', 'pyarrow.compute'} & set(sys.modules)\n"
+        )
+        subprocess.run([sys.executable, "-c", script, out], check=True, capture_output=True)
+
     def test_similar_suggests(self, out: Path) -> None:
         assert run("similar", out, "--id", "M0").error.endswith("has no node 'M0'; did you mean 'm0'?")
 

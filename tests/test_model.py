@@ -167,8 +167,8 @@ def test_warm_start_goes_on_from_a_saved_model(tmp_path: Path) -> None:
     ("name", "damage", "message"),
     [
         ("config.json", lambda b: b[:40], "is not valid JSON"),
-        ("config.json", lambda b: b"[]", "model of format 1, got 'list'"),
-        ("config.json", lambda b: b.replace(b'"format": 1', b'"format": 99'), "format 1, got 99"),
+        ("config.json", lambda b: b"[]", "model of format 2, got 'list'"),
+        ("config.json", lambda b: b.replace(b'"format": 2', b'"format": 99'), "format 2, got 99"),
         ("config.json", lambda b: b.replace(b'"dim": 16', b'"dim": 17'), "does not describe the weights"),
         ("config.json", lambda b: b.replace(b'"dim"', b'"dimm"'), "'dim' is missing or unknown"),
         ("config.json", lambda b: b.replace(b'"leaky"', b'"sigmoid"'), "activation must be"),

@@ -3,6 +3,7 @@
 import contextlib
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,9 +14,10 @@ from hypothesis import strategies as st
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.outputs import ResultFolder, write_views
-from fdmvgcl.search import close_ids, nearest
+from fdmvgcl.plain_pages import plain_floats
+from fdmvgcl.search import _find, _first, close_ids, nearest
 from fdmvgcl.vectors import VectorFile, write_vectors
-from fdmvgcl.verdict import judge
+from fdmvgcl.verdict import Verdict, judge
 
 
 def vectors(count: int, width: int, seed: int = 0) -> np.ndarray:
@@ -55,6 +57,54 @@ class TestVectors:
                 np.testing.assert_array_equal(file.row("z", row), z[row])
             with pytest.raises(IndexError, match="2500"):
                 file.row("z", 2500)
+
+    @pytest.mark.parametrize("width", [1, 3, 512])
+    def test_what_we_write_is_seen_in_place(self, tmp_path: Path, width: int) -> None:
+        z = vectors(45_000 if width < 512 else 9000, width)  # several pages, or several row groups
+        write_vectors(tmp_path / "z", names(len(z)), {"z": z, "more": -z})
+        with VectorFile(tmp_path / "z") as file:
+            blocks = list(file.blocks("more"))
+        assert len(blocks) > 1
+        assert not any(block.flags.owndata or block.flags.writeable for block in blocks)
+        np.testing.assert_array_equal(np.concatenate(blocks), -z)
+
+    @pytest.mark.parametrize(
+        "how",
+        [
+            {"compression": "snappy", "use_dictionary": False},
+            {"compression": "none", "use_dictionary": True},
+            {"compression": "none", "use_dictionary": False, "use_byte_stream_split": ["z.list.element"]},
+            {"compression": "none", "use_dictionary": False, "write_page_checksum": True},
+            {"compression": "none", "use_dictionary": False, "data_page_version": "2.0"},
+            {"compression": "none", "use_dictionary": False, "write_statistics": True},
+            {"compression": "none", "use_dictionary": False, "data_page_size": 64},
+        ],
+    )
+    def test_what_others_write_is_decoded(self, tmp_path: Path, how: dict[str, Any]) -> None:
+        z = vectors(3000, 5)
+        kind = pa.list_(pa.float32(), 5)  # elements and lists may be missing, though none is
+        flat = pa.FixedSizeListArray.from_arrays(pa.array(z.reshape(-1)), type=kind)
+        pq.write_table(pa.table({"z": flat, "id": names(3000)}), tmp_path / "z", **how)
+        with VectorFile(tmp_path / "z") as file:
+            np.testing.assert_array_equal(file.read("z"), z)
+            np.testing.assert_array_equal(file.row("z", 2999), z[2999])
+
+    def test_missing_values_are_not_skipped(self, tmp_path: Path) -> None:
+        table = pa.table({"id": ["a", "b"], "z": pa.array([[1, None], [3, 4]], pa.list_(pa.float32(), 2))})
+        pq.write_table(table, tmp_path / "z", compression="none", use_dictionary=False, write_statistics=False)
+        with VectorFile(tmp_path / "z") as file:
+            np.testing.assert_array_equal(file.read("z"), [[1, np.nan], [3, 4]])
+
+    @given(st.data())
+    @settings(max_examples=200, deadline=None)
+    def test_damaged_pages_are_no_more_than_wrong_numbers(self, data: st.DataObject) -> None:
+        page = bytearray.fromhex("1500154815482c150c15001506150600 00 02000000 0301 02000000 0301") + bytes(24)
+        found = plain_floats(memoryview(page), 3)
+        assert found is not None
+        assert [each.shape for each in found] == [(2, 3)]
+        page[data.draw(st.integers(0, len(page) - 1))] = data.draw(st.integers(0, 255))
+        for each in plain_floats(memoryview(page)[: data.draw(st.integers(0, len(page)))], 3) or []:
+            assert each.shape[1] == 3
 
     def test_views_carry_orders_and_weights(self, tmp_path: Path) -> None:
         views = np.stack([vectors(4, 3, seed) for seed in (0, 1)])
@@ -105,6 +155,24 @@ class TestNearest:
             ("e", -1.0),
         ]
         assert {each.cosine for each in nearest(tmp_path / "z", "c", 9)} == {0.0}
+
+    def test_equal_rows_are_equals_wherever_they_stand(self, tmp_path: Path) -> None:
+        z = np.repeat(vectors(1, 509), 1031, axis=0)
+        z[7] = vectors(1, 509, seed=1)
+        write_vectors(tmp_path / "z", names(1031), {"z": z})
+        found = [each.id for each in nearest(tmp_path / "z", "node 0", 1031)]
+        assert found == [*names(1031)[1:7], *names(1031)[8:], "node 7"]
+
+    @given(st.lists(st.sampled_from([0.0, 1.0, 2.0, np.nan]), min_size=1), st.integers(1, 9))
+    def test_the_first_are_those_of_a_stable_sort(self, keys: list[float], count: int) -> None:
+        expected = np.argsort(np.array(keys), kind="stable")[:count]
+        np.testing.assert_array_equal(_first(np.array(keys), count), expected)
+
+    @given(st.lists(st.text(max_size=3), max_size=20), st.text(max_size=3), st.integers(0, 5))
+    def test_an_id_is_found_where_it_stands(self, ids: list[str], asked: str, skipped: int) -> None:
+        chunks = pa.chunked_array([ids[:4], ["no", *ids[4:]]], pa.string()).slice(skipped)
+        listed = chunks.to_pylist()
+        assert _find(chunks, asked) == (listed.index(asked) if asked in listed else None)
 
     @pytest.mark.parametrize(
         ("asked", "meant"),
@@ -191,6 +259,14 @@ class TestVerdict:
         verdict = judge(np.outer(np.arange(1, 9), np.ones(20)).astype(np.float32), [])
         assert verdict.health == "collapsed"
         assert "--epochs" in str(verdict)
+
+    def test_one_node_of_one_cannot_collapse(self) -> None:
+        assert judge(np.ones((1, 5), np.float32), self.history(1.0)).health == "healthy"
+
+    def test_on_a_tiny_graph_the_first_direction_is_no_sign_of_health(self) -> None:
+        verdict = Verdict(rank=1.44, most=4, start=2.56)
+        assert str(verdict).startswith("narrowed: effective rank 1.4 of at most 4, 2.6 before training; try")
+        assert Verdict(rank=1.1, most=4, start=None).health == "collapsed"
 
     def test_lost_directions_are_told(self) -> None:
         z = np.zeros((300, 20), np.float32)

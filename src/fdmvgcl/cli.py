@@ -82,7 +82,7 @@ def overview(
 @app.command(
     epilog="Examples:\n\n  fdmvgcl embed digits\n\n  fdmvgcl embed edges.csv --features nodes.parquet -o out\n\n"
     "  fdmvgcl embed edges.csv -o out --resume\n\n"
-    "DIR gets embeddings.parquet (id, z), views.parquet, graph.npz, model/ and history.jsonl."
+    "DIR gets embeddings.parquet (id, z), views.parquet, graph.npz, model/, history.jsonl and report.html."
 )
 def embed(
     ctx: typer.Context,
@@ -98,13 +98,14 @@ def embed(
     resume: o.Resume = False,
     no_views: o.NoViews = False,
     no_evaluate: o.NoEvaluate = False,
+    no_report: o.NoReport = False,
     quiet: o.Quiet = False,
     dim: o.Dim = 512,
     views: o.Views = 5,
     activation: o.Activation = "leaky",
     initialisation: o.Initialisation = "orthogonal",
     feature_scaling: o.FeatureScaling = "auto",
-    view_scaling: o.ViewScaling = "rows",
+    view_scaling: o.ViewScaling = "auto",
     seed: o.Seed = 0,
     device: o.Device = "cpu",
     time: o.Time = 10.0,
@@ -112,8 +113,8 @@ def embed(
     dynamics: o.Dynamics = "grand",
     scheme: o.Scheme = "exact",
     step: o.Step = None,
-    skip: o.Skip = 0,
-    skip_weight: o.SkipWeight = 1.0,
+    skip: o.Skip = "auto",
+    skip_weight: o.SkipWeight = None,
     learn_skip: o.LearnSkip = False,
     normalisation: o.Normalisation = None,
     self_loops: o.SelfLoops = 0.0,
@@ -135,7 +136,7 @@ def embed(
     known = FDMVGCL().get_params()
     model = FDMVGCL(**{name: value for name, value in ctx.params.items() if name in known})
     reading = ReadOptions(features, directed, weight, header, fill_missing)
-    wanted = command.EmbedOptions(output, labels, not no_evaluate, not no_views, resume, data_root)
+    wanted = command.EmbedOptions(output, labels, not no_evaluate, not no_views, resume, data_root, not no_report)
     try:
         command.embed(source, model, reading, wanted, Reporter(quiet))
     except command.Interrupted:
@@ -196,6 +197,16 @@ def evaluate(
     from fdmvgcl.outputs import ResultFolder
 
     command(ResultFolder(folder), labels, splits, Reporter(quiet), data_root=data_root)
+
+
+@app.command(epilog="Example:\n\n  fdmvgcl report out")
+def report(folder: o.Results, quiet: o.Quiet = False) -> None:
+    """Write report.html, one page to open in a browser, from what is in the folder."""
+    from fdmvgcl.commands.console import Reporter
+    from fdmvgcl.commands.report import report as command
+    from fdmvgcl.outputs import ResultFolder
+
+    command(ResultFolder(folder), Reporter(quiet))
 
 
 @app.command()

@@ -13,7 +13,7 @@ from torch import Tensor
 from fdmvgcl.diffusion import TOLERANCE, make_filter
 from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, describe_dynamics, make_dynamics, stepping
 from fdmvgcl.encoder import Activation, Features, Initialisation, MultiViewEncoder, diffusion_basis
-from fdmvgcl.features import FeatureScaling, FeatureTransform
+from fdmvgcl.features import SUGGESTED_SKIP_WEIGHT, FeatureScaling, FeatureTransform, suggested_skip
 from fdmvgcl.files import StrPath
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_unstable
@@ -23,7 +23,8 @@ from fdmvgcl.operators import Normalisation, Operator
 from fdmvgcl.plan import Order, Workload
 from fdmvgcl.training import Observer, Schedule, Trainer, initial_orders
 
-ViewScaling = Literal["rows", "view"]
+ViewScaling = Literal["auto", "rows", "view", "none"]
+Skip = int | Literal["auto"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +54,9 @@ class FDMVGCL(BaseEstimator):
             dynamics than ``"grand"`` have no exact solution: there ``"exact"`` stands for ``"trapezoid"``.
         step: step of a time-stepping scheme; other dynamics than ``"grand"`` have a default, the largest step of at
             most 1 that divides the time into at least 4.
-        skip: rounds of skip-connection, which keeps a share of the undiffused features; 0 for none.
-        skip_weight: how large a share.
+        skip: rounds of skip-connection, which keeps a share of the undiffused features; 0 for none; ``"auto"`` decides
+            by how much neighbours' features resemble each other, see :func:`fdmvgcl.features.suggested_skip`.
+        skip_weight: how large a share; None is 1, or 3 where ``skip="auto"`` decided for a skip-connection.
         learn_skip: learn that share.
         learn_alpha: learn the orders; otherwise they stay evenly spaced from 0.01 to 1.
         normalisation: of the adjacency, ``"sym"`` or ``"rw"``; ``None`` is ``"sym"``, or ``"rw"`` for directed graphs.
@@ -67,7 +69,8 @@ class FDMVGCL(BaseEstimator):
         initialisation: of the projections, ``"orthogonal"`` or ``"glorot"``.
         feature_scaling: ``"auto"``, ``"rows"``, ``"columns"`` or ``"none"``; see :class:`FeatureTransform`.
         view_scaling: before the sum, each view's rows get unit length (``"rows"``), or the view is divided by one
-            number (``"view"``), which keeps the differences in length between nodes.
+            number (``"view"``), which keeps the differences in length between nodes, or nothing is done (``"none"``);
+            ``"auto"`` takes ``"view"`` where the features' magnitudes are kept, else ``"rows"``.
         min_rank: end a phase when the effective rank falls below this share of its start (0: never).
         merge_width: δ of AVLA: orders whose logarithms are closer are one view; 0 never prunes.
         smallest_alpha: ε of AVLA: orders stay in [ε, 1].
@@ -80,7 +83,7 @@ class FDMVGCL(BaseEstimator):
         alphas_: learnt orders, ascending as trained, shape (K̃,).
         betas_: weights of the views in the sum; uniform, as no labels are seen.
         history_: one record an epoch.
-        order_of_work_: what was chosen.
+        order_of_work_, skip_, view_scaling_: what was chosen.
     """
 
     def __init__(
@@ -94,8 +97,8 @@ class FDMVGCL(BaseEstimator):
         dynamics: str | Factory = LINEAR,
         scheme: str = EXACT,
         step: float | None = None,
-        skip: int = 0,
-        skip_weight: float = 1.0,
+        skip: Skip = "auto",
+        skip_weight: float | None = None,
         learn_skip: bool = False,
         learn_alpha: bool = True,
         normalisation: Normalisation | None = None,
@@ -108,7 +111,7 @@ class FDMVGCL(BaseEstimator):
         activation: Activation = "leaky",
         initialisation: Initialisation = "orthogonal",
         feature_scaling: FeatureScaling = "auto",
-        view_scaling: ViewScaling = "rows",
+        view_scaling: ViewScaling = "auto",
         min_rank: float = 0.5,
         merge_width: float = 1e-4,
         smallest_alpha: float = 1e-4,
@@ -171,6 +174,8 @@ class FDMVGCL(BaseEstimator):
         """
         self.check_parameters()
         self.features_in_ = FeatureTransform.fit(graph, self.feature_scaling)
+        self.skip_ = self._suggested_skip(graph) if self.skip == "auto" else self.skip
+        self.view_scaling_ = self._suggested_view_scaling() if self.view_scaling == "auto" else self.view_scaling
         self.order_of_work_ = self.choose_order(graph)
         trainer = self._trainer(initial_orders(self.views), torch.Generator().manual_seed(self.seed), observe)
         if resume is not None:
@@ -279,14 +284,24 @@ class FDMVGCL(BaseEstimator):
             "loss": tuple(LOSSES),
             "activation": ("leaky", "relu", "identity"),
             "initialisation": ("orthogonal", "glorot"),
-            "view_scaling": ("rows", "view"),
+            "view_scaling": ("auto", "rows", "view", "none"),
             "order_of_work": (None, "project", "diffuse"),
         }
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}")
         self._check_dynamics()
-        self._filter(initial_orders(self.views))
+        self._filter(initial_orders(self.views), self._most_rounds)
+
+    @property
+    def _share(self) -> float:
+        if self.skip_weight is None:
+            return SUGGESTED_SKIP_WEIGHT if self.skip == "auto" else 1.0
+        return self.skip_weight
+
+    @property
+    def _most_rounds(self) -> int:
+        return 1 if self.skip == "auto" else self.skip
 
     def _check_dynamics(self) -> None:
         prototype = self._prototype
@@ -306,11 +321,11 @@ class FDMVGCL(BaseEstimator):
         """The dynamics of one view as they begin; None for the linear ones."""
         return make_dynamics(self.dynamics, self.dim, torch.Generator())
 
-    def _filter(self, alphas: Tensor) -> Any:
+    def _filter(self, alphas: Tensor, rounds: int) -> Any:
         scheme, step = self.scheme, self.step
         if self.dynamics != LINEAR:
             scheme, step = stepping(scheme, step, self.time)
-        return make_filter(alphas, self.time, scheme=scheme, step=step, skip=self.skip, skip_weight=self.skip_weight)
+        return make_filter(alphas, self.time, scheme=scheme, step=step, skip=rounds, skip_weight=self._share)
 
     def _stepping_bytes(self, per_view: int) -> int:
         """Bytes that time stepping takes: three states a step for each view, and what solves one implicit step."""
@@ -319,14 +334,19 @@ class FDMVGCL(BaseEstimator):
             return 0
         states = prototype.start(torch.empty(1, self.dim)).numel() / self.dim
         steps = count_steps(self.time, stepping(self.scheme, self.step, self.time)[1], stretch=True)
-        return int(states * per_view * (3 * steps * self.views * max(1, self.skip) + 30))
+        return int(states * per_view * (3 * steps * self.views * max(1, self._most_rounds) + 30))
 
     def _workload(self, graph: Graph) -> Workload:
         transform = FeatureTransform.fit(graph, self.feature_scaling)
         sparse = graph.features is not None and not isinstance(graph.features, np.ndarray)
         dense = not sparse or transform.scaling == "columns"
         entries = graph.num_nodes * transform.columns if dense else graph.features.nnz  # type: ignore[union-attr]
-        degree = chebyshev_coefficients(self._filter(torch.tensor([0.01, 1.0])), TOLERANCE[torch.float32]).shape[1] - 1
+        degree = (
+            chebyshev_coefficients(
+                self._filter(torch.tensor([0.01, 1.0]), self._most_rounds), TOLERANCE[torch.float32]
+            ).shape[1]
+            - 1
+        )
         nnz = graph.adjacency.nnz + graph.num_nodes
         return Workload(graph.num_nodes, nnz, transform.columns, entries, dense, self.dim, self.views, degree)
 
@@ -344,7 +364,7 @@ class FDMVGCL(BaseEstimator):
         features = Features.of(self.features_in_.apply(graph).to(self.device))
         basis = None
         if self.order_of_work_ == "diffuse" and not graph.directed:
-            spec = self._filter(initial_orders(2))
+            spec = self._filter(initial_orders(2), self.skip_)
             basis = diffusion_basis(features, operator, spec, smallest_alpha=self.smallest_alpha)
         return _Inputs(features, operator, basis)
 
@@ -357,8 +377,8 @@ class FDMVGCL(BaseEstimator):
             learn_time=self.learn_time,
             scheme=self.scheme,
             step=self.step,
-            skip=self.skip,
-            skip_weight=self.skip_weight,
+            skip=self.skip_,
+            skip_weight=self._share,
             learn_skip=self.learn_skip,
             activation=self.activation,
             initialisation=self.initialisation,
@@ -385,15 +405,27 @@ class FDMVGCL(BaseEstimator):
         with torch.no_grad():
             return self.encoder_(inputs.features, inputs.operator, inputs.basis)
 
+    def _suggested_skip(self, graph: Graph) -> int:
+        # Other dynamics have terms of their own that hold on to the start.
+        return suggested_skip(graph, self.features_in_) if self.dynamics == LINEAR else 0
+
+    def _suggested_view_scaling(self) -> ViewScaling:
+        kept = self.features_in_.scaling == "none" and not self.features_in_.substitute
+        return "view" if kept else "rows"
+
     def _scaled(self, views: Tensor) -> Tensor:
-        if self.view_scaling == "rows":
+        if self.view_scaling_ == "rows":
             return unit_rows(views)
+        if self.view_scaling_ == "none":
+            return views
         norms = torch.from_numpy(self.view_norms_).to(views)
         return views / torch.where(norms > 0, norms, torch.ones_like(norms))[:, None, None]
 
     def _combine_uniformly(self, views: Tensor) -> Tensor:
         """The embedding's rows while training, when the scale of a whole view is taken from the sample itself."""
-        if self.view_scaling == "rows":
+        if self.view_scaling_ == "rows":
             return unit_rows(views).mean(0)
+        if self.view_scaling_ == "none":
+            return views.mean(0)
         norms = views.square().sum(-1).mean(-1).sqrt()[:, None, None]
         return (views / torch.where(norms > 0, norms, torch.ones_like(norms))).mean(0)

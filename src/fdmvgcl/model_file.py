@@ -15,7 +15,10 @@ from fdmvgcl.features import FeatureTransform
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
 from fdmvgcl.model import FDMVGCL
 
-MODEL_FORMAT = 1
+MODEL_FORMAT = 2
+
+# What a fit decides where a parameter leaves it open.
+CHOSEN = ("order_of_work", "skip", "view_scaling")
 
 
 def save_model(model: FDMVGCL, folder: StrPath) -> None:
@@ -35,7 +38,7 @@ def save_model(model: FDMVGCL, folder: StrPath) -> None:
         "alphas": model.alphas_.tolist(),
         "betas": model.betas_.tolist(),
         "view_norms": model.view_norms_.tolist(),
-        "order_of_work": model.order_of_work_,
+        "chosen": {name: getattr(model, f"{name}_") for name in CHOSEN},
         "history": model.history_,
     }
     tensors = {f"encoder.{name}": value.cpu().contiguous() for name, value in model.encoder_.state_dict().items()}
@@ -117,6 +120,8 @@ def _assemble(config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> FDMVG
         described["substitute"],
         *(tensors[key].numpy() if (key := f"features.{n}") in tensors else None for n in ("mean", "scale")),
     )
+    for name in CHOSEN:
+        setattr(model, f"{name}_", config["chosen"][name])
     alphas = tensors["encoder.alpha"]
     weight = tensors["encoder.weight"]
     expected = (len(alphas), described["columns"], model.dim)
@@ -132,6 +137,5 @@ def _assemble(config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> FDMVG
     model.view_norms_ = np.asarray(config["view_norms"], dtype=np.float32)
     if model.betas_.shape != alphas.shape or model.view_norms_.shape != alphas.shape:
         raise ValueError(f"betas and view_norms must have one number for each of {len(alphas)} views")
-    model.order_of_work_ = config["order_of_work"]
     model.history_ = config["history"]
     return model

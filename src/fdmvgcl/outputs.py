@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
@@ -49,6 +51,18 @@ class ResultFolder:
     @property
     def evaluation(self) -> Path:
         return self.path / "evaluation.json"
+
+    @property
+    def run(self) -> Path:
+        return self.path / "run.json"
+
+    @property
+    def labels(self) -> Path:
+        return self.path / "labels.parquet"
+
+    @property
+    def report(self) -> Path:
+        return self.path / "report.html"
 
     @property
     def checkpoint(self) -> Path:
@@ -111,8 +125,23 @@ class ResultFolder:
             handle.writelines(json.dumps(record).encode() + b"\n" for record in history)
 
     def write_evaluation(self, record: dict[str, Any]) -> None:
-        with atomic_write(self.evaluation) as handle:
-            handle.write(json.dumps(record, indent=1, ensure_ascii=False).encode() + b"\n")
+        _write_json(self.evaluation, record)
+
+    def write_run(self, record: dict[str, Any]) -> None:
+        """What was asked for and with which versions, so that it can be run again."""
+        _write_json(self.run, record)
+
+    def write_labels(self, ids: Sequence[str], labels: NDArray[np.int64], classes: Sequence[str]) -> None:
+        """``id`` and ``label`` of the nodes that have one (class ≥ 0); read by ``readers.read_labels``."""
+        known = np.flatnonzero(labels >= 0).tolist()
+        columns = {"id": [ids[i] for i in known], "label": [classes[labels[i]] for i in known]}
+        with atomic_write(self.labels) as handle:
+            pq.write_table(pa.table(columns, pa.schema([("id", pa.string()), ("label", pa.string())])), handle)
+
+    def forget_labels(self) -> None:
+        """Take away what tells of labels, and the report: all of it is of embeddings that are replaced now."""
+        for path in (self.evaluation, self.labels, self.report):
+            path.unlink(missing_ok=True)
 
 
 def write_views(
@@ -121,6 +150,12 @@ def write_views(
     """``views.parquet``: views (K, N, d) as columns ``view_0`` …, their orders and weights in the schema."""
     columns = {f"view_{k}": view for k, view in enumerate(views)}
     write_vectors(path, ids, columns, {"alphas": list(alphas), "betas": list(betas)})
+
+
+def _write_json(path: Path, record: dict[str, Any]) -> None:
+    with atomic_write(path) as handle:
+        # A lone surrogate, as an undecodable byte of a file's name becomes one, has no UTF-8.
+        handle.write(json.dumps(record, indent=1, ensure_ascii=False).encode(errors="replace") + b"\n")
 
 
 def _remove_empty(folders: Sequence[Path]) -> None:

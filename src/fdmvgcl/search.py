@@ -1,12 +1,11 @@
 """Exact nearest neighbours by cosine, and what an id that does not exist was probably meant to be. No torch."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError, shown
@@ -15,6 +14,9 @@ from fdmvgcl.vectors import VectorFile
 
 _CANDIDATES = 500
 _LONGEST = 100
+_QUERIES = 1024
+_TILE_VALUES = 1 << 17
+_STRING = ("u1", "<i4", "u1")  # Arrow's buffers of strings: which are there, where each begins, their bytes
 
 
 @dataclass(frozen=True)
@@ -34,27 +36,56 @@ def nearest(path: StrPath, node: str, count: int, column: str = "z") -> list[Nei
         if column not in file.columns:
             raise InputError(path, f"must have a column {column!r}, got {shown(list(file.columns))}")
         ids = file.ids()
-        row = pc.index(ids, pa.scalar(node, pa.string())).as_py()
-        if row < 0:
+        row = _find(ids, node)
+        if row is None:
             raise InputError(path, f"has no node {shown(node)}{_suggestion(node, ids)}")
         cosines = _cosines(file, column, file.row(column, row))
     others = np.flatnonzero(np.arange(len(cosines)) != row)
-    best = others[np.argsort(-cosines[others], kind="stable")[:count]]
-    return [
-        Neighbour(name, float(cosines[i])) for name, i in zip(ids.take(pa.array(best)).to_pylist(), best, strict=True)
-    ]
+    best = others[_first(-cosines[others], count)]
+    return [Neighbour(ids[i].as_py(), float(cosines[i])) for i in best.tolist()]
+
+
+def _find(ids: pa.ChunkedArray, node: str) -> int | None:
+    """The row of an id. (To import Arrow's own search takes longer than this does for a hundred thousand ids.)"""
+    wanted = node.encode(errors="surrogatepass")
+    before = 0
+    for chunk in ids.chunks:
+        _, ends, data = (np.frombuffer(part or b"", kind) for part, kind in zip(chunk.buffers(), _STRING, strict=True))
+        starts = ends[chunk.offset : chunk.offset + len(chunk) + 1]
+        rows = np.flatnonzero(np.diff(starts) == len(wanted))
+        for place in range(len(wanted) - 1, -1, -1):  # ids differ at the end more often than at the beginning
+            rows = rows[data[starts[rows] + place] == wanted[place]]
+        if len(rows):
+            return before + int(rows[0])
+        before += len(chunk)
+    return None
 
 
 def _cosines(file: VectorFile, column: str, vector: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Cosine of every vector with this one, shape (N,)."""
-    parts = []
+    """Cosine of every vector with this one, shape (N,).
+
+    ``einsum`` gives equal rows equal results wherever they stand; a BLAS does not, and would put equals out of order.
+    """
+    tile = max(1, _TILE_VALUES // len(vector)) if len(vector) else file.num_rows
+    parts = [np.zeros(0)]
     for block in file.blocks(column):
-        lengths = np.sqrt(np.einsum("ij,ij->i", block, block), dtype=np.float64)
-        products = (block @ vector).astype(np.float64)
-        parts.append(np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0))
+        for start in range(0, len(block), tile):
+            rows = block[start : start + tile].copy()  # aligned, and small enough to stay in cache for both sums
+            lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows), dtype=np.float64)
+            products = np.einsum("ij,j->i", rows, vector).astype(np.float64)
+            parts.append(np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0))
     length = float(np.linalg.norm(vector.astype(np.float64)))
     cosines = np.concatenate(parts) / (length or 1.0)
     return np.clip(cosines, -1.0, 1.0)
+
+
+def _first(keys: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+    """``np.argsort(keys, kind="stable")[:count]`` without sorting the rest."""
+    if count >= len(keys):
+        return np.argsort(keys, kind="stable")
+    last = np.partition(keys, count - 1)[count - 1]
+    pool = np.flatnonzero(~(keys > last))  # not "<=": NaN sorts last, but is among the first if there is nothing else
+    return pool[np.argsort(keys[pool], kind="stable")[:count]]
 
 
 def _suggestion(node: str, ids: pa.ChunkedArray) -> str:
@@ -68,6 +99,8 @@ def close_ids(node: str, ids: pa.ChunkedArray, count: int = 3) -> list[str]:
     Only ids that share as long a beginning or end with it as any id does are compared letter by letter: that would
     take seconds for all of a hundred thousand.
     """
+    import pyarrow.compute as pc
+
     lowered = pc.utf8_lower(ids)
     wanted = node.strip().lower()[:_LONGEST]
     length = len(wanted)
@@ -85,3 +118,51 @@ def _first_found(ids: pa.ChunkedArray, masks: Iterator[pa.ChunkedArray]) -> list
         if len(found):
             return found.slice(0, _CANDIDATES).to_pylist()
     return []
+
+
+def nearest_rows(
+    blocks: Iterable[NDArray[np.float32]], queries: NDArray[np.float32], own: NDArray[np.int64], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """As :func:`nearest` for many nodes at once: row numbers and cosines (q, count), -1 where there are fewer others.
+
+    Args:
+        blocks: all vectors, in pieces (n, d).
+        queries: (q, d).
+        own: the queries' own row numbers, left out of their neighbours.
+        count: how many.
+    """
+    wanted = _unit(queries)
+    numbers = np.full((len(queries), count), -1, dtype=np.int64)
+    cosines = np.full((len(queries), count), -np.inf, dtype=np.float32)
+    first = 0
+    for block in blocks:
+        unit = _unit(block)
+        for start in range(0, len(queries), _QUERIES):
+            part = slice(start, start + _QUERIES)
+            found = wanted[part] @ unit.T
+            inside = np.flatnonzero((own[part] >= first) & (own[part] < first + len(block)))
+            found[inside, own[part][inside] - first] = -np.inf
+            numbers[part], cosines[part] = _best(numbers[part], cosines[part], found, first)
+        first += len(block)
+    numbers[~np.isfinite(cosines)] = -1
+    return numbers, np.clip(np.where(np.isfinite(cosines), cosines, 0.0), -1.0, 1.0)
+
+
+def _best(
+    numbers: NDArray[np.int64], cosines: NDArray[np.float32], found: NDArray[np.float32], first: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The best of what was known and what was found, best first, of equals the earlier row."""
+    count = numbers.shape[1]
+    if found.shape[1] > count:
+        chosen = np.sort(np.argpartition(-found, count - 1, axis=1)[:, :count], axis=1)
+    else:
+        chosen = np.broadcast_to(np.arange(found.shape[1]), found.shape)
+    numbers = np.concatenate([numbers, chosen + first], axis=1)
+    cosines = np.concatenate([cosines, np.take_along_axis(found, chosen, axis=1)], axis=1)
+    order = np.argsort(-cosines, axis=1, kind="stable")[:, :count]
+    return np.take_along_axis(numbers, order, axis=1), np.take_along_axis(cosines, order, axis=1)
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)

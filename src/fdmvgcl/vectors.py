@@ -1,6 +1,7 @@
 """Vectors keyed by node ids, as Parquet: ``embeddings.parquet`` and ``views.parquet``."""
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath, atomic_write, file_size
+from fdmvgcl.plain_pages import plain_floats
 
 # Values of one column in a row group: what a reader holds at once while it streams.
 _GROUP_VALUES = 1 << 22
@@ -63,7 +65,8 @@ class VectorFile:
         self.path = path
         file_size(path)
         try:
-            self._file = pq.ParquetFile(path, memory_map=True)
+            self._bytes = pa.memory_map(os.fspath(path))
+            self._file = pq.ParquetFile(self._bytes)
         except _BROKEN as error:
             raise self._broken(error) from None
         schema = self._file.schema_arrow
@@ -77,6 +80,7 @@ class VectorFile:
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+        self._bytes.close()
 
     @property
     def num_rows(self) -> int:
@@ -85,36 +89,60 @@ class VectorFile:
     def ids(self) -> pa.ChunkedArray:
         """All ids, as Arrow strings."""
         try:
-            return self._file.read(columns=["id"]).column(0).cast(pa.string())
+            ids = self._file.read(columns=["id"], use_threads=False).column(0)
+            return ids if ids.type == pa.string() else ids.cast(pa.string())
         except _BROKEN as error:
             raise self._broken(error) from None
 
     def blocks(self, column: str) -> Iterator[NDArray[np.float32]]:
-        """The vectors in pieces of shape (n, d), in the file's order; those stored by us without a copy."""
-        width = self.columns[column]
-        size = max(1, _GROUP_VALUES // max(1, width))
-        try:
-            for batch in self._file.iter_batches(batch_size=size, columns=[column], use_threads=False):
-                yield np.asarray(batch.column(0).flatten()).reshape(batch.num_rows, width)
-        except _BROKEN as error:
-            raise self._broken(error) from None
+        """The vectors in pieces of shape (n, d), in the file's order; those stored by us without a copy, perhaps
+        unaligned."""
+        for group in range(self._file.num_row_groups):
+            yield from self._group(column, group)
 
     def row(self, column: str, row: int) -> NDArray[np.float32]:
         """One vector, shape (d,)."""
         for group in range(self._file.num_row_groups):
             count = self._file.metadata.row_group(group).num_rows
-            if row < count:
-                try:
-                    vectors = self._file.read_row_group(group, columns=[column]).column(0).slice(row, 1)
-                except _BROKEN as error:
-                    raise self._broken(error) from None
-                return np.array(vectors.combine_chunks().flatten(), dtype=np.float32)
-            row -= count
+            if row >= count:
+                row -= count
+                continue
+            for block in self._group(column, group):
+                if row < len(block):
+                    return block[row].copy()
+                row -= len(block)
         raise IndexError(f"row must be less than {self.num_rows}")
 
     def read(self, column: str) -> NDArray[np.float32]:
         """All vectors, shape (N, d)."""
         return np.concatenate(list(self.blocks(column)))
+
+    def _group(self, column: str, group: int) -> Iterator[NDArray[np.float32]]:
+        """The vectors of a row group, decoded only if need be."""
+        width = self.columns[column]
+        try:
+            seen = self._plain(column, group)
+            if seen is not None:
+                yield from seen
+                return
+            size = max(1, _GROUP_VALUES // max(1, width))
+            for batch in self._file.iter_batches(size, row_groups=[group], columns=[column], use_threads=False):
+                yield np.asarray(batch.column(0).flatten()).reshape(batch.num_rows, width)
+        except _BROKEN as error:
+            raise self._broken(error) from None
+
+    def _plain(self, column: str, group: int) -> list[NDArray[np.float32]] | None:
+        names, width = self._file.schema_arrow.names, self.columns[column]
+        metadata = self._file.metadata.row_group(group)
+        if not width or metadata.num_columns != len(names):
+            return None
+        chunk = metadata.column(names.index(column))
+        if chunk.compression != "UNCOMPRESSED" or chunk.has_dictionary_page:
+            return None
+        self._bytes.seek(chunk.data_page_offset)
+        data = self._bytes.read_buffer(chunk.total_compressed_size)
+        seen = plain_floats(memoryview(data).cast("B"), width)
+        return seen if seen is not None and sum(map(len, seen)) == metadata.num_rows else None
 
     def _broken(self, error: Exception) -> InputError:
         reason = (str(error).splitlines() or [type(error).__name__])[0]

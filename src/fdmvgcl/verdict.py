@@ -11,8 +11,10 @@ from fdmvgcl.diagnostics import SAMPLE, effective_rank
 
 Health = Literal["healthy", "narrowed", "collapsed"]
 
-# Shares of the effective rank at the start of training below which an embedding has lost directions, or most of them.
+# Shares of the directions at the start of training below which an embedding has lost some, or most of them. The first
+# is not counted: it is there even if all nodes are alike, and on a small graph it would be most of the rank.
 NARROWED, COLLAPSED = 0.5, 0.1
+_FEW = 1 / 8  # of the directions that there could be: fewer are a collapse, but one beside the first is always enough
 _REMEDY = "try fewer --epochs, a lower --lr or, with the default loss, a higher --eta"
 
 
@@ -32,15 +34,19 @@ class Verdict:
 
     @property
     def health(self) -> Health:
-        share = 1.0 if self.start is None else self.rank / self.start
-        if self.rank < min(2, self.most / 4) or share < COLLAPSED:
+        share = (self.rank - 1) / (self.start - 1) if self.start is not None and self.start > 1 else 1.0
+        if self.rank - 1 < min(1, _FEW * (self.most - 1)) or share < COLLAPSED:
             return "collapsed"
         return "narrowed" if share < NARROWED else "healthy"
 
     def __str__(self) -> str:
-        before = "" if self.start is None else f", {self.start:.0f} before training"
-        told = f"{self.health}: effective rank {self.rank:.0f} of at most {self.most}{before}"
+        before = "" if self.start is None else f", {_shown(self.start)} before training"
+        told = f"{self.health}: effective rank {_shown(self.rank)} of at most {self.most}{before}"
         return told if self.health == "healthy" else f"{told}; {_REMEDY}"
+
+
+def _shown(rank: float) -> str:
+    return f"{rank:.1f}" if rank < 10 else f"{rank:.0f}"
 
 
 def judge(z: NDArray, history: Sequence[dict[str, Any]]) -> Verdict:

@@ -1,4 +1,7 @@
-"""What a person sees: results on stdout, progress and warnings on stderr, plain where there is no terminal."""
+"""What a person sees: results on stdout, progress and warnings on stderr, plain where there is no terminal.
+
+rich is imported when something is first printed with it: ``similar`` in a pipe answers without it.
+"""
 
 import contextlib
 import os
@@ -6,11 +9,12 @@ import sys
 import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 _WIDE = 200  # columns where there is no terminal to wrap for
 _PLAIN_LINES = 20  # of progress, in a phase
@@ -43,36 +47,44 @@ class Reporter:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
-        self.out = _console(sys.stdout, quiet)
-        self.err = _console(sys.stderr, quiet)
+
+    @cached_property
+    def out(self) -> "Console":
+        return _console(sys.stdout, self.quiet)
+
+    @cached_property
+    def err(self) -> "Console":
+        return _console(sys.stderr, self.quiet)
 
     def say(self, text: str, style: str = "") -> None:
         """A line on stdout."""
-        self.out.print(Text(printable(text), style), soft_wrap=True)
+        self.out.print(_text(text, style), soft_wrap=True)
 
     def warn(self, text: str) -> None:
         """A line on stderr."""
-        self.err.print(Text.assemble(("warning: ", "yellow"), printable(text)), soft_wrap=True)
+        self.err.print(_text("warning: ", "yellow") + _text(text), soft_wrap=True)
 
     def remark(self, text: str) -> None:
         """A line on stderr that is no warning."""
-        self.err.print(Text(printable(text), "dim"), soft_wrap=True)
+        self.err.print(_text(text, "dim"), soft_wrap=True)
 
     def table(
         self, header: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: Sequence[int] = (0,)
     ) -> None:
         """Aligned columns on a terminal or not; numbers to the right."""
+        from rich.table import Table
+
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
         for number, name in enumerate(header):
-            table.add_column(Text(name), justify="left" if number in text_columns else "right", overflow="fold")
+            table.add_column(_text(name), justify="left" if number in text_columns else "right", overflow="fold")
         for row in rows:
-            table.add_row(*(Text(printable(cell)) for cell in row))
+            table.add_row(*map(_text, row))
         self.out.print(table)
 
     def row(self, cells: Sequence[str]) -> None:
         """Cells separated by tabs on stdout, for other programs."""
         if not self.quiet:
-            self.out.file.write("\t".join(map(printable, cells)) + "\n")
+            sys.stdout.write("\t".join(map(printable, cells)) + "\n")
 
     @contextlib.contextmanager
     def warnings(self) -> Iterator[None]:
@@ -91,7 +103,7 @@ class Reporter:
     def busy(self, doing: str) -> Iterator[None]:
         """Tell what takes a while: with a spinner on a terminal, else by a line."""
         if self.err.is_interactive and not self.quiet:
-            with self.err.status(Text(printable(doing))):
+            with self.err.status(_text(doing)):
                 yield
         else:
             self.remark(doing)
@@ -109,7 +121,15 @@ class Reporter:
             yield _Lines(self, epochs)
 
 
-def _console(stream: Any, quiet: bool) -> Console:
+def _text(text: str, style: str = "") -> "Text":
+    from rich.text import Text
+
+    return Text(printable(text), style)
+
+
+def _console(stream: Any, quiet: bool) -> "Console":
+    from rich.console import Console
+
     terminal = stream.isatty()
     return Console(
         file=stream,
@@ -124,7 +144,8 @@ def _console(stream: Any, quiet: bool) -> Console:
 
 def _state(record: dict[str, Any]) -> str:
     orders = " ".join(f"{alpha:.2f}" for alpha in record["alpha"])
-    return f"loss {record['loss']:.4f}  effective rank {record['effective_rank']:.0f}  α {orders}"
+    rank = record["effective_rank"]
+    return f"loss {record['loss']:.4f}  effective rank {rank:.{1 if rank < 10 else 0}f}  α {orders}"
 
 
 def _phase(record: dict[str, Any]) -> str:
@@ -143,7 +164,7 @@ class _Lines:
 
 
 class _Bar:
-    def __init__(self, console: Console, epochs: int) -> None:
+    def __init__(self, console: "Console", epochs: int) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
         from rich.table import Column
 

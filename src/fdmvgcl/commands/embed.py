@@ -18,8 +18,9 @@ from fdmvgcl.commands.checkpoints import (
     resumed_order,
 )
 from fdmvgcl.commands.console import Reporter, gigabytes
+from fdmvgcl.commands.report import report, run_record
 from fdmvgcl.commands.sources import Labelled, ReadOptions, data_set_labels, default_folder, file_labels, open_source
-from fdmvgcl.diagnostics import GRAM_ROWS, class_ratio, one_thread, significant
+from fdmvgcl.diagnostics import PAIR_ROWS, class_ratio, one_thread, significant
 from fdmvgcl.features import SUBSTITUTE_COLUMNS
 from fdmvgcl.graph import Graph
 from fdmvgcl.model import FDMVGCL
@@ -44,6 +45,7 @@ class EmbedOptions:
     keep_views: bool = True
     resume: bool = False
     data_root: Path | None = None
+    report: bool = True
 
 
 def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptions, reporter: Reporter) -> None:
@@ -56,16 +58,21 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
         fingerprint = graph_fingerprint(graph)
         if options.resume and is_finished(folder, model.settings, fingerprint, views=options.keep_views):
             reporter.say(f"{folder.path} is complete: there is nothing to resume")
+            if options.report and not folder.report.exists():
+                report(folder, reporter)
             return
         _check_memory(model, graph, reporter)
         observe = None if labelled is None else _class_ratios(labelled)
         _train(model, graph, folder, fingerprint, reporter, observe, resume=options.resume)
-        z = _write(model, graph, folder, keep_views=options.keep_views)
+        z = _write(model, graph, folder, keep_views=options.keep_views, run=run_record(source, graph, reading, options))
     if labelled is not None:
+        folder.write_labels(graph.ids, labelled.labels, labelled.classes)
         from fdmvgcl.commands.scoring import assess  # late: most graphs come without labels
 
         assess([z], labelled, graph, model, folder, reporter, tune=False)
     _conclude(model, z, folder, reporter)
+    if options.report:
+        report(folder, reporter)
 
 
 def check_device(device: str) -> None:
@@ -129,7 +136,7 @@ def _class_ratios(labelled: Labelled) -> Observer:
 
     def observe(views: torch.Tensor) -> dict[str, Any]:
         with one_thread():
-            found = class_ratio(views, labels.to(views.device), classes=len(labelled.classes), rows=GRAM_ROWS)
+            found = class_ratio(views, labels.to(views.device), classes=len(labelled.classes), rows=PAIR_ROWS)
         return {
             "class_ratio": [[significant(r) if math.isfinite(r) else None for r in view] for view in found.tolist()]
         }
@@ -167,14 +174,17 @@ def _train(
     model.set_params(order_of_work=asked)
 
 
-def _write(model: FDMVGCL, graph: Graph, folder: ResultFolder, *, keep_views: bool) -> NDArray[np.float32]:
+def _write(
+    model: FDMVGCL, graph: Graph, folder: ResultFolder, *, keep_views: bool, run: dict[str, Any]
+) -> NDArray[np.float32]:
     """Every file aside and renamed; the checkpoint goes last, so that a run killed here can be resumed."""
     views = model.transform_views(graph)
     z = model.combine(views)
     model.save(folder.model)
     graph.save(folder.graph)
     folder.write_history(model.history_)
-    folder.evaluation.unlink(missing_ok=True)  # it tells of the embeddings that are replaced now
+    folder.write_run(run)
+    folder.forget_labels()
     if keep_views:
         write_views(folder.views, graph.ids, views, model.alphas_.tolist(), model.betas_.tolist())
     else:

@@ -27,7 +27,9 @@ def evaluate(
     if views is None:
         views = list(model.transform_views(graph))
     assess(views, labelled, graph, model, folder, reporter, tune=True)
+    folder.write_labels(graph.ids, labelled.labels, labelled.classes)
     reporter.say(f"weights of views tuned on validation, split by split; all choices: {folder.evaluation}")
+    reporter.say(f"to see it in the report: fdmvgcl report {folder.path}")
 
 
 def _labels(labels: str, splits: Path | None, graph: Graph, data_root: Path | None) -> Labelled:

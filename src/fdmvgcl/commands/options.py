@@ -15,6 +15,14 @@ def _option(panel: str, name: str, text: str, *more: str, **settings: Any) -> An
     return typer.Option(name, *more, help=text, rich_help_panel=panel, **settings)
 
 
+def _rounds(text: str) -> int | str:
+    if text == "auto":
+        return text
+    if not text.isdecimal():
+        raise typer.BadParameter(f"must be auto or a whole number of at least 0, got {text!r}")
+    return int(text)
+
+
 # -- input ------------------------------------------------------------------------------------------------------------
 
 Source = Annotated[
@@ -60,6 +68,7 @@ File = Annotated[Path, _option(OUTPUT, "--output", "The Parquet file to write: i
 Resume = Annotated[bool, _option(OUTPUT, "--resume", "Go on from the checkpoint that a stopped run left in DIR.")]
 NoViews = Annotated[bool, _option(OUTPUT, "--no-views", "Leave out views.parquet.")]
 NoEvaluate = Annotated[bool, _option(OUTPUT, "--no-evaluate", "Do not evaluate, even where labels are known.")]
+NoReport = Annotated[bool, _option(OUTPUT, "--no-report", "Leave out report.html.")]
 Quiet = Annotated[bool, _option(OUTPUT, "--quiet", "Print nothing but errors.", "-q")]
 
 # -- the model --------------------------------------------------------------------------------------------------------
@@ -75,7 +84,8 @@ FeatureScaling = Annotated[
     _option(
         MODEL,
         "--feature-scaling",
-        "auto divides rows by their sums if no feature is negative, else standardises columns.",
+        "auto divides rows by their sums (none where neighbours have features of like magnitude), or standardises "
+        "columns if a feature is negative.",
         metavar="auto|rows|columns|none",
     ),
 ]
@@ -84,8 +94,9 @@ ViewScaling = Annotated[
     _option(
         MODEL,
         "--view-scaling",
-        "Before the sum: rows of unit length, or each view divided by one number, which keeps lengths.",
-        metavar="rows|view",
+        "Before the sum: rows of unit length; each view divided by one number, which keeps lengths; or none. auto: "
+        "view where the features' magnitudes are kept, else rows.",
+        metavar="auto|rows|view|none",
     ),
 ]
 Seed = Annotated[
@@ -125,9 +136,24 @@ Step = Annotated[
     ),
 ]
 Skip = Annotated[
-    int, _option(DIFFUSION, "--skip", "Rounds of skip-connection, for heterophilous graphs.", min=0, metavar="M")
+    Any,
+    _option(
+        DIFFUSION,
+        "--skip",
+        "Rounds of skip-connection; auto takes one where neighbours' features hardly resemble each other, else none.",
+        metavar="auto|M",
+        parser=_rounds,
+    ),
 ]
-SkipWeight = Annotated[float, _option(DIFFUSION, "--skip-weight", "Share of undiffused features that a round adds.")]
+SkipWeight = Annotated[
+    float | None,
+    _option(
+        DIFFUSION,
+        "--skip-weight",
+        "Share of undiffused features that a round adds; without it 1, or 3 where auto decided for a round.",
+        metavar="S",
+    ),
+]
 LearnSkip = Annotated[bool, _option(DIFFUSION, "--learn-skip", "Learn that share.")]
 Normalisation = Annotated[
     str | None,

@@ -1,5 +1,7 @@
 """``fdmvgcl similar``: nearest neighbours of a node, without torch, so that the answer is there at once."""
 
+import sys
+
 from fdmvgcl.commands.console import Reporter
 from fdmvgcl.outputs import ResultFolder
 from fdmvgcl.search import nearest
@@ -9,7 +11,7 @@ def similar(folder: ResultFolder, node: str, count: int, reporter: Reporter) -> 
     """Print rank, id and cosine: aligned on a terminal, else separated by tabs."""
     found = nearest(folder.require().embeddings, node, count)
     rows = [(str(rank), each.id, f"{each.cosine:.4f}") for rank, each in enumerate(found, start=1)]
-    if reporter.out.is_terminal:
+    if sys.stdout.isatty():
         reporter.table(("", "id", "cosine"), rows, text_columns=(1,))
         return
     for row in rows:

@@ -8,8 +8,7 @@ import numpy as np
 from fdmvgcl.evaluation import Difference, Summary, paired_difference, summarise
 from fdmvgcl.experiments import published
 from fdmvgcl.experiments.records import Record, RecordFile
-from fdmvgcl.experiments.tables import Table, percent
-from fdmvgcl.files import atomic_write
+from fdmvgcl.experiments.tables import Table, percent, write_tables
 
 MISSING = "–"
 OURS = "FD-MVGCL"
@@ -24,14 +23,7 @@ def render(records: RecordFile, folder: Path, groups: tuple[Sequence[str], Seque
         _recipe(records, [*groups[0], *groups[1]]),
         _ranks(records, [*groups[0], *groups[1]]),
     ]
-    tables = [table for table in tables if table.rows]
-    written = []
-    for suffix, told in (("md", [t.markdown() for t in tables]), ("txt", [t.text() for t in tables])):
-        path = folder / f"nodes.{suffix}"
-        with atomic_write(path) as handle:
-            handle.write("\n".join(told).encode())
-        written.append(path)
-    return written
+    return write_tables(tables, folder / "nodes")
 
 
 def scores_of(records: Sequence[Record], part: str | None = None) -> list[list[float]]:
@@ -78,8 +70,9 @@ def _row(records: RecordFile, name: str) -> list[str] | None:
     if not records.matching(dataset=name):
         return None
     by_row = {row: records.matching(dataset=name, row=row) for row in ("default", "tuned", "published")}
-    goal = max(published.accuracies(name)[OURS][0] / 100, best_control(records, name) or 0.0)
-    cells = [name, f"{published.accuracies(name)[OURS][0]:.1f}"]
+    paper = published.accuracies(name).get(OURS)
+    goal = max(0.0 if paper is None else paper[0] / 100, best_control(records, name) or 0.0)
+    cells = [name, MISSING if paper is None else f"{paper[0]:.1f}"]
     cells += [_mean(summary(records.matching(dataset=name, row=row))) for row in ("majority", "raw", "diffused")]
     for row in ("default", "tuned"):
         found = summary(by_row[row])

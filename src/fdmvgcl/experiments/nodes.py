@@ -43,15 +43,24 @@ class Nodes:
         ]
         for seed in range(seeds):
             for row, run in ROWS.items():
-                if row == "published" and seed >= PUBLISHED_SEEDS:
-                    continue
                 made += [
-                    Run({"dataset": name, "row": row, "seed": seed}, partial(run, name, seed)) for name in datasets
+                    Run({"dataset": name, "row": row, "seed": seed}, partial(run, name, seed))
+                    for name in datasets
+                    if _has(name, row, seed)
                 ]
         return made
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
-        return render(records, folder, (DEVELOPMENT, HELD_OUT))
+        known = {record["key"]["dataset"]: None for record in records.records}
+        others = [name for name in known if name not in self.datasets]
+        return render(records, folder, (DEVELOPMENT, (*HELD_OUT, *others)))
+
+
+def _has(name: str, row: str, seed: int) -> bool:
+    """Whether there is anything to run: stored settings, or printed ones, which get three seeds."""
+    if row == "published":
+        return seed < PUBLISHED_SEEDS and name in published.known_settings()
+    return row != "tuned" or pool.is_stored(name)
 
 
 def _majority(name: str) -> Record:

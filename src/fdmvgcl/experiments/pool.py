@@ -68,10 +68,15 @@ def _suggest(trial: Any, family: str, dim: int) -> dict[str, Any]:
     return settings
 
 
+def is_stored(dataset: str) -> bool:
+    """Whether the library ships a pool for this data set."""
+    return (files(__package__) / "settings" / f"{dataset}.toml").is_file()
+
+
 def stored(dataset: str) -> Pool:
     """The pool that ships with the library."""
     path = files(__package__) / "settings" / f"{dataset}.toml"
-    if not path.is_file():
+    if not is_stored(dataset):
         raise ValueError(f"there are no stored settings of {dataset!r}; make them with fdmvgcl tune {dataset}")
     return _parse(path.read_text(encoding="utf-8"), f"{dataset}.toml")
 

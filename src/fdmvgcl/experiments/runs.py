@@ -32,9 +32,14 @@ class Experiment(Protocol):
     ``datasets`` are those that it uses when none are named; empty if it needs none.
     """
 
-    name: str
-    summary: str
-    datasets: tuple[str, ...]
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def summary(self) -> str: ...
+
+    @property
+    def datasets(self) -> tuple[str, ...]: ...
 
     def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
         """All runs, in the order in which they are best made."""

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+
+from fdmvgcl.files import atomic_write
 
 
 @dataclass(frozen=True)
@@ -41,3 +44,15 @@ def _plain(cell: str) -> str:
 def percent(share: float) -> str:
     """``0.8142`` as ``81.4``."""
     return f"{100 * share:.1f}"
+
+
+def write_tables(tables: Sequence[Table], stem: Path, preface: Sequence[str] = ()) -> list[Path]:
+    """``stem.md`` and ``stem.txt`` with the tables that have rows."""
+    kept = [table for table in tables if table.rows]
+    written = []
+    for suffix, told in (("md", [table.markdown() for table in kept]), ("txt", [table.text() for table in kept])):
+        path = stem.with_suffix(f".{suffix}")
+        with atomic_write(path) as handle:
+            handle.write("\n".join([*(f"{line}\n" for line in preface), *told]).encode())
+        written.append(path)
+    return written

@@ -116,7 +116,7 @@ def chebyshev_coefficients(spec: Filter, tolerance: float) -> Tensor:
 
 
 def poisson_coefficients(spec: Filter, tolerance: float) -> Tensor:
-    """Coefficients ``p_k`` with ``E_α(-(1 - z) T^α) = Σ_k p_k z^k`` for |z| ≤ 1, for operators without real spectrum.
+    """Coefficients ``p_k`` with ``E_α(-(1 - z) T^α) = Σ_k p_k z^k`` for ``|z| ≤ 1``, where the spectrum is complex.
 
     They are the probabilities that the fractional Poisson process makes k jumps until T: not negative, of sum one. On
     an operator whose powers have norm at most one, the mass of the tail that is cut bounds the error; it is below the

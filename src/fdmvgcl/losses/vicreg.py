@@ -29,8 +29,9 @@ class VICReg(Loss):
 
     Args:
         invariance, variance, covariance: λ, μ and ν; 25, 25 and 1 in the paper.
-        target: γ, the standard deviation below which a column is pulled apart.
-        epsilon: added to the variance under the root, so that a constant column has a gradient that is finite.
+        target: γ, the standard deviation below which a column is pulled apart. On Cora columns begin at 0.002 to
+            0.005: the default pulls at all of them throughout a short training, and little, as ε is most of the root.
+        epsilon: ε, added to the variance under the root, so that a constant column has a gradient that is finite.
     """
 
     def __init__(

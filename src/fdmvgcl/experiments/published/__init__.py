@@ -16,6 +16,16 @@ def accuracies(dataset: str) -> dict[str, tuple[float, float]]:
     return {method: (mean, spread) for method, (mean, spread) in _table("accuracy").get(dataset, {}).items()}
 
 
+def known_settings() -> tuple[str, ...]:
+    """Data sets that the appendix has settings for."""
+    return tuple(_table("settings"))
+
+
 def settings(dataset: str) -> dict[str, Any]:
     """The appendix's row: time, step, dim, eta, lr, weight_decay, epochs, and the alphas and betas that it found."""
     return dict(_table("settings")[dataset])
+
+
+def ablation(name: str, dataset: str) -> dict[str, tuple[float, float]]:
+    """Variant -> (mean, spread) of an ablation's table, empty where the paper prints no figures."""
+    return {variant: tuple(pair) for variant, pair in _table("ablations").get(name, {}).get(dataset, {}).items()}

@@ -1,0 +1,124 @@
+"""What a result folder holds, read for the report. Files may be missing or edited; what is no JSON is refused."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fdmvgcl.errors import InputError
+from fdmvgcl.files import read_bytes
+from fdmvgcl.graph import Graph
+from fdmvgcl.model import FDMVGCL
+from fdmvgcl.outputs import ResultFolder
+from fdmvgcl.readers import read_labels
+from fdmvgcl.vectors import VectorFile
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """The folder's contents, vectors left where they are.
+
+    Args:
+        folder: where.
+        graph: as it was understood.
+        model: with orders ``alphas_`` and weights ``betas_``.
+        history: what stands in ``history.jsonl``, whatever that is; empty if nothing.
+        evaluation: ``evaluation.json``, empty if there is none.
+        run: ``run.json``, empty if there is none.
+        labels: class of each node, -1 for none, shape (N,); None if no labels are known.
+        classes: names of the classes.
+    """
+
+    folder: ResultFolder
+    graph: Graph
+    model: FDMVGCL
+    history: list[Any]
+    evaluation: dict[str, Any]
+    run: dict[str, Any]
+    labels: NDArray[np.int64] | None
+    classes: tuple[str, ...]
+
+    @property
+    def view_order(self) -> list[int]:
+        """Views from local to global."""
+        return np.argsort(self.model.alphas_, kind="stable").tolist()
+
+    def rows(self, path: Path, column: str, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Some of the vectors (ascending ``numbers``), read without holding the others; refused if not finite."""
+        parts, first = [], 0
+        with VectorFile(path) as file:
+            for block in file.blocks(column):
+                wanted = numbers[(numbers >= first) & (numbers < first + len(block))]
+                parts.append(block[wanted - first])
+                first += len(block)
+        found = np.concatenate(parts)
+        if not np.isfinite(found).all():
+            raise InputError(path, f"must hold finite numbers in {column}")
+        return found
+
+
+def read_records(folder: ResultFolder) -> Records:
+    """Read all but the vectors, which must be those of the graph's nodes, in its order."""
+    graph = Graph.load(folder.graph)
+    model = FDMVGCL.load(folder.model, device="cpu")
+    with VectorFile(folder.embeddings) as file:
+        if "z" not in file.columns or tuple(file.ids().to_pylist()) != graph.ids:
+            raise InputError(folder.embeddings, f"must hold z of the {graph.num_nodes} nodes of graph.npz, in order")
+    if folder.views.exists():
+        _check_views(folder.views, graph, len(model.alphas_))
+    labels, classes = _labels(folder.labels, graph)
+    return Records(
+        folder=folder,
+        graph=graph,
+        model=model,
+        history=_lines(folder.history),
+        evaluation=_object(folder.evaluation),
+        run=_object(folder.run),
+        labels=labels,
+        classes=classes,
+    )
+
+
+def _check_views(path: Path, graph: Graph, count: int) -> None:
+    with VectorFile(path) as file:
+        if list(file.columns) != [f"view_{k}" for k in range(count)] or tuple(file.ids().to_pylist()) != graph.ids:
+            raise InputError(path, f"must hold view_0 to view_{count - 1} of the nodes of graph.npz, in order")
+
+
+def _labels(path: Path, graph: Graph) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
+    if not path.exists():
+        return None, ()
+    known = dict(zip(*read_labels(path), strict=True))
+    classes = tuple(sorted({known[node] for node in graph.ids if node in known}))
+    code = {name: i for i, name in enumerate(classes)}
+    labels = np.array([code[known[node]] if node in known else -1 for node in graph.ids], dtype=np.int64)
+    return (labels, classes) if classes else (None, ())
+
+
+def _lines(path: Path) -> list[Any]:
+    if not path.exists() or not path.stat().st_size:
+        return []
+    return [
+        _parsed(path, line, number)
+        for number, line in enumerate(read_bytes(path).splitlines(), start=1)
+        if line.strip()
+    ]
+
+
+def _object(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    found = _parsed(path, read_bytes(path))
+    if not isinstance(found, dict):
+        raise InputError(path, f"must hold a JSON object, got {type(found).__name__}")
+    return found
+
+
+def _parsed(path: Path, text: bytes, line: int | None = None) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(path, f"is not valid JSON ({str(error)[:80]})", line) from None

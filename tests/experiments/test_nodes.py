@@ -1,0 +1,116 @@
+"""The node table: what is run, what a test label may change, and what the table says of the records."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fdmvgcl.experiments import EXPERIMENTS, RecordFile, nodes, pool
+from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed
+from fdmvgcl.experiments.node_table import added, best_control, summary
+
+SMALL: dict[str, Any] = {"dim": 16, "views": 2, "epochs": 2}
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
+    """Karate with small settings stored for it."""
+    found = benchmark("karate")
+    trials = (SMALL, {**SMALL, "time": 2.0})
+    stored = pool.Pool(trials, tuple(i % 2 for i in range(len(found.splits))), (0.5, 0.5))
+    monkeypatch.setattr(pool, "stored", lambda name: stored)
+    monkeypatch.setattr(pool, "is_stored", lambda name: True)
+    return found
+
+
+def test_runs_cover_controls_and_rows_and_their_keys_differ() -> None:
+    runs = EXPERIMENTS["nodes"].runs(["cora", "digits"], seeds=4)
+    keys = [tuple(run.key.items()) for run in runs]
+    assert len(set(keys)) == len(keys)
+    by_row = [run.key["row"] for run in runs if run.key["dataset"] == "cora"]
+    assert by_row.count("published") == 3
+    assert by_row.count("default") == 4
+    assert not [run for run in runs if run.key["dataset"] == "digits" and run.key["row"] in ("tuned", "published")]
+
+
+def test_tuned_row_uses_the_stored_choice_of_each_split(small: Benchmark) -> None:
+    record = nodes.ROWS["tuned"]("karate", 0)
+    assert record["trials"] == list(pool.stored("karate").choices)
+    assert len(record["test"]) == len(record["untrained"]["test"]) == len(small.splits)
+    odd = embed(small.graph, {**SMALL, "time": 2.0}, 0)
+    (expected,) = small.probe(list(odd.views), [1], tune=True)
+    assert record["test"][1] == expected.test
+    assert record["validation"][1] == expected.choice.validation
+
+
+def test_no_choice_changes_when_the_test_labels_of_a_split_do(
+    small: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = nodes.ROWS["tuned"]("karate", 0)
+    split = small.splits[0]
+    shuffled = small.dataset.labels.copy()
+    shuffled[split.test] = np.random.default_rng(0).permutation(shuffled[split.test])[::-1]
+    shuffled[split.test] = (shuffled[split.test] + 1) % len(small.dataset.classes)
+    from dataclasses import replace
+
+    changed = Benchmark(replace(small.dataset, labels=shuffled, splits=small.splits[:1]), small.graph)
+    alone = Benchmark(replace(small.dataset, splits=small.splits[:1]), small.graph)
+    first = pool.Pool(pool.stored("karate").trials, (0,), (0.5, 0.5))
+    monkeypatch.setattr(pool, "stored", lambda name: first)
+    told = []
+    for bench in (alone, changed):
+        monkeypatch.setattr(nodes, "benchmark", lambda name, bench=bench: bench)
+        told.append(nodes.ROWS["tuned"]("karate", 0))
+    assert told[0]["choices"] == told[1]["choices"] == before["choices"][:1]
+    assert told[0]["validation"] == told[1]["validation"]
+    assert told[0]["test"] != told[1]["test"]
+
+
+def _records(tmp_path: Path, *, tuned: float, untrained: float, raw: float) -> RecordFile:
+    records = RecordFile(tmp_path / "records.jsonl")
+    records.append({"key": {"dataset": "texas", "row": "raw"}, "test": [raw, raw]})
+    for seed in range(2):
+        noise = 0.001 * seed
+        records.append(
+            {
+                "key": {"dataset": "texas", "row": "tuned", "seed": seed},
+                "test": [tuned + noise, tuned - noise],
+                "untrained": {"test": [untrained, untrained]},
+            }
+        )
+    return records
+
+
+@pytest.mark.parametrize(("tuned", "bold"), [(0.83, True), (0.81, False)])
+def test_a_number_is_bold_only_above_paper_and_controls(tmp_path: Path, tuned: float, bold: bool) -> None:
+    records = _records(tmp_path, tuned=tuned, untrained=0.8, raw=0.82)
+    EXPERIMENTS["nodes"].render(records, tmp_path)
+    text = (tmp_path / "nodes.md").read_text()
+    assert (f"**{100 * tuned:.1f}**" in text) == bold
+    assert best_control(records, "texas") == pytest.approx(0.82)
+    found = summary(records.matching(dataset="texas", row="tuned"))
+    assert found is not None
+    assert found.mean == pytest.approx(tuned)
+    assert found.seeds == found.splits == 2
+
+
+@pytest.mark.parametrize(
+    ("untrained", "verdict"), [(0.8, "helped on 1"), (0.9, "hurt on 1"), (0.83, "no difference on 1")]
+)
+def test_the_summary_counts_where_training_helped(tmp_path: Path, untrained: float, verdict: str) -> None:
+    records = _records(tmp_path, tuned=0.83, untrained=untrained, raw=0.5)
+    difference = added(records.matching(dataset="texas", row="tuned"))
+    assert difference is not None
+    assert difference.mean == pytest.approx(0.83 - untrained, abs=1e-6)
+    EXPERIMENTS["nodes"].render(records, tmp_path)
+    assert verdict in (tmp_path / "nodes.txt").read_text()
+
+
+def test_ranks_put_ours_among_the_published(tmp_path: Path) -> None:
+    records = _records(tmp_path, tuned=0.999, untrained=0.8, raw=0.5)
+    EXPERIMENTS["nodes"].render(records, tmp_path)
+    lines = (tmp_path / "nodes.txt").read_text().splitlines()
+    row = next(line for line in lines if line.startswith("FD-MVGCL, tuned"))
+    assert row.split()[-1] == "1.00"
+    assert any(line.startswith("GraphACL *") for line in lines)
