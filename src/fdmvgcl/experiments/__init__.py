@@ -5,8 +5,9 @@ from fdmvgcl.experiments.cost import Cost
 from fdmvgcl.experiments.nodes import Nodes
 from fdmvgcl.experiments.records import RecordFile
 from fdmvgcl.experiments.runs import Experiment, Run, carry_out, pending
+from fdmvgcl.experiments.theory import Theory
 
-_ALL: tuple[Experiment, ...] = (Nodes(), VIEWS, DEPTH, DIM, Cost())
+_ALL: tuple[Experiment, ...] = (Nodes(), VIEWS, DEPTH, DIM, Cost(), Theory())
 EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _ALL}
 
 __all__ = ["EXPERIMENTS", "Experiment", "RecordFile", "Run", "carry_out", "pending"]
