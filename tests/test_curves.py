@@ -27,16 +27,15 @@ def test_paths_follow_views_through_pruning() -> None:
 
 def test_diagnostics_are_no_terms() -> None:
     timeline = Timeline(HISTORY)
-    assert [curve.name for curve in timeline.diagnostics()] == ["effective rank"]
-    similarity = timeline.mean_similarity()
-    assert similarity is not None
+    rank, similarity = timeline.diagnostics()
+    assert (rank.name, similarity.name) == ("effective rank", "view similarity")
     assert similarity.pieces == [[(0, pytest.approx(0.3)), (1, pytest.approx(0.5))]]
 
 
 def test_nothing_makes_nothing() -> None:
     timeline = Timeline([])
     assert (timeline.phases, timeline.loss_terms(), timeline.order_paths()) == ([], [], [])
-    assert timeline.mean_similarity() is None
+    assert timeline.diagnostics() == []
 
 
 @pytest.mark.parametrize("value", [None, True, "1", float("nan"), float("inf"), 10**400, [1]])

@@ -123,8 +123,8 @@ def _training(records: Records, timeline: Timeline) -> dict[str, Any] | None:
         return None
     kept = [len(numbers(timeline.records[first].get("alpha")) or ()) for first, _ in timeline.phases]
     terms = timeline.loss_terms()
-    rank, similarity = timeline.scalar("effective_rank", "effective rank"), timeline.mean_similarity()
-    further = [curve for curve in timeline.diagnostics() if curve.name != "effective rank"]
+    measured = {curve.name: curve for curve in timeline.diagnostics()}
+    rank, similarity = measured.pop("effective rank", None), measured.pop("view similarity", None)
     paths = timeline.order_paths([float(alpha) for alpha in records.model.alphas_])
     living = [path for path in paths if not path.pruned]
     order = records.view_order if len(living) == len(records.view_order) else range(len(living))
@@ -136,7 +136,7 @@ def _training(records: Records, timeline: Timeline) -> dict[str, Any] | None:
         "pruned": [_points(path.points) for path in paths if path.pruned],
         "rank": None if rank is None else _curve(rank),
         "similarity": None if similarity is None else _curve(similarity),
-        "further": [_curve(curve) for curve in further],
+        "further": [_curve(curve) for curve in measured.values()],
     }
 
 
