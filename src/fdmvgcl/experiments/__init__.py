@@ -1,13 +1,27 @@
 """The paper's tables and figures as declared runs: records in, tables and pictures out."""
 
 from fdmvgcl.experiments.ablations import DEPTH, DIM, VIEWS
+from fdmvgcl.experiments.class_maps import ClassMaps
+from fdmvgcl.experiments.class_ratios import ClassRatios
+from fdmvgcl.experiments.component_spectra import ComponentSpectra
 from fdmvgcl.experiments.cost import Cost
+from fdmvgcl.experiments.loss_curves import LossCurves
 from fdmvgcl.experiments.nodes import Nodes
 from fdmvgcl.experiments.records import RecordFile
 from fdmvgcl.experiments.runs import Experiment, Run, carry_out, pending
 from fdmvgcl.experiments.theory import Theory
 
-_ALL: tuple[Experiment, ...] = (Nodes(), VIEWS, DEPTH, DIM, Cost(), Theory())
+_ALL: tuple[Experiment, ...] = (
+    Nodes(),
+    VIEWS,
+    DEPTH,
+    DIM,
+    Cost(),
+    Theory(),
+    ComponentSpectra(),
+    ClassMaps(),
+    ClassRatios(),
+)
 EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _ALL}
 
 __all__ = ["EXPERIMENTS", "Experiment", "RecordFile", "Run", "carry_out", "pending"]

@@ -1,4 +1,4 @@
-"""One quiet style for the figures of experiments: panels, colours told apart by colour-blind readers, direct labels."""
+"""Figures of many small panels in the library's quiet style, and their files."""
 
 import io
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from PIL import Image
 
+from fdmvgcl.figures import FAINT, INK, SOFT, TEN, view_colours
 from fdmvgcl.files import atomic_write
 
-INK, SOFT, FAINT, PALE = "#1c2127", "#59626c", "#8a929b", "#d9d5cc"
-# Okabe and Ito's colours without the yellow, which is too pale for lines.
-CATEGORIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b5b5b")
+# Of the library's ten colours the seven that are dark enough for thin lines.
+CATEGORIES = tuple(TEN[i] for i in (0, 1, 2, 3, 5, 8, 7))
 _DOTS_PER_INCH = 110
 _PALETTE = 96  # colours; more than antialiased lines of these colours need
 _LABEL_HEIGHT = 0.062  # of a panel 2.4 inches high
@@ -43,11 +43,6 @@ def describe(axes: Axes, title: str = "", x: str = "", y: str = "") -> None:
         axes.set_xlabel(x, fontsize=8.5, color=SOFT)
     if y:
         axes.set_ylabel(y, fontsize=8.5, color=SOFT)
-
-
-def order_colours(count: int) -> list[Any]:
-    """Viridis from small orders to large ones, its palest end left out."""
-    return list(mpl.colormaps["viridis"](np.linspace(0, 0.85, count)))
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[float, str, Any]]) -> None:
@@ -79,7 +74,7 @@ def order_key(figure: Figure, alphas: Sequence[float]) -> None:
     """Names of the colours of ascending orders, at the figure's right."""
     lines = [
         Line2D([], [], color=colour, label=f"α = {a:g}")
-        for a, colour in zip(alphas, order_colours(len(alphas)), strict=True)
+        for a, colour in zip(alphas, view_colours(len(alphas)), strict=True)
     ]
     figure.legend(handles=lines, loc="outside right upper", frameon=False, fontsize=8, labelcolor=SOFT)
 

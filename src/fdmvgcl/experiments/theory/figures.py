@@ -6,18 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fdmvgcl.experiments.drawing import (
-    CATEGORIES,
-    FAINT,
-    INK,
-    describe,
-    label_ends,
-    legend,
-    order_colours,
-    order_key,
-    panels,
-)
+from fdmvgcl.experiments.drawing import CATEGORIES, describe, label_ends, legend, order_key, panels
 from fdmvgcl.experiments.records import Record
+from fdmvgcl.figures import FAINT, INK, view_colours
 
 SHOWN_ROUNDS = ("0", "1")
 
@@ -66,7 +57,7 @@ def contrast(records: Sequence[Record]) -> Figure:
     for panel, record in zip(axes[0], records, strict=True):
         alphas = record["alphas"]
         values = record["measures"]["0"]["mean_frequency"][record["times"].index(record["shown_time"])]
-        for low, colour in zip(range(len(alphas) - 1), order_colours(len(alphas)), strict=False):
+        for low, colour in zip(range(len(alphas) - 1), view_colours(len(alphas)), strict=False):
             gaps = [alpha - alphas[low] for alpha in alphas[low:]]
             panel.plot(gaps, [values[low] - v for v in values[low:]], "o-", color=colour, markersize=3, linewidth=1.2)
             panel.annotate(
@@ -104,7 +95,7 @@ def asymptotics(record: Record) -> Figure:
     figure, axes = panels(1, 2, width=4.2, height=2.8, share_y=True)
     times = np.array(record["times"])
     for panel, name in zip(axes[0], ("printed", "alternating"), strict=True):
-        for order, colour in zip(record["orders"], order_colours(len(record["orders"])), strict=True):
+        for order, colour in zip(record["orders"], view_colours(len(record["orders"])), strict=True):
             remainder = np.maximum(order[name], 1e-12)
             panel.loglog(times, remainder, color=colour, linewidth=1.4)
         panel.loglog(times, 1 / times, color=INK, linestyle=":", linewidth=1)
@@ -120,7 +111,7 @@ def waiting(survivals: Sequence[Record], walks: Sequence[Record]) -> Figure:
     """Waiting times sampled beside E_α(-t^α), and walkers on nodes beside the solution."""
     figure, axes = panels(1, 2, width=4.2, height=3.0)
     left, right = axes[0]
-    colours = order_colours(len(survivals))
+    colours = view_colours(len(survivals))
     for record, colour in zip(survivals, colours, strict=True):
         sampled = np.array(record["sampled"])
         seen = sampled > 0
@@ -132,7 +123,7 @@ def waiting(survivals: Sequence[Record], walks: Sequence[Record]) -> Figure:
         [(max(r["exact"][-1], 1e-4), f"α {r['key']['alpha']:g}", c) for r, c in zip(survivals, colours, strict=True)],
     )
     describe(left, "waits longer than t: line E_α(-tᵅ), dots sampled", "t", "share of waits")
-    for record, colour in zip(walks, order_colours(len(walks)), strict=True):
+    for record, colour in zip(walks, view_colours(len(walks)), strict=True):
         share, exact = np.array(record["share"]), np.array(record["exact"])
         error = 2 * np.sqrt(exact * (1 - exact) / record["walkers"])
         right.errorbar(exact, share, yerr=error, fmt="o", color=colour, markersize=2.6, linewidth=0.8)
@@ -165,7 +156,7 @@ def _growth(panel: Axes, records: Sequence[Record]) -> None:
     times = np.array(records[0]["times"])
     growth = np.mean([r["growth"] for r in records], axis=0)
     one = int(np.argmin(np.abs(times - 1)))
-    for values, alpha, colour in zip(growth, records[0]["alphas"], order_colours(len(growth)), strict=True):
+    for values, alpha, colour in zip(growth, records[0]["alphas"], view_colours(len(growth)), strict=True):
         panel.loglog(times, values, color=colour, linewidth=1.5)
         panel.loglog(
             times[one:], values[one] * times[one:] ** (alpha - 1), color=colour, linestyle=(0, (2, 2)), linewidth=0.8
@@ -174,4 +165,4 @@ def _growth(panel: Axes, records: Sequence[Record]) -> None:
 
 
 def _orders(record: Record, rows: Sequence[Sequence[float]] | np.ndarray) -> list[tuple[Sequence[float], object]]:
-    return list(zip(rows, order_colours(len(record["alphas"])), strict=True))
+    return list(zip(rows, view_colours(len(record["alphas"])), strict=True))
