@@ -181,7 +181,7 @@ def test_the_memory_estimate_grows_with_steps_and_states() -> None:
     ]
     assert bytes_of == sorted(set(bytes_of))
     state = 4 * graph.num_nodes * SMALL["dim"]
-    assert bytes_of[2] - bytes_of[1] == 3 * (8 - 4) * SMALL["views"] * state
+    assert bytes_of[2] - bytes_of[1] == 2.5 * 3 * (8 - 4) * SMALL["views"] * state
 
 
 def test_the_command_knows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ import torch
 
 from fdmvgcl.curves import Curve, Timeline, number, numbers
 from fdmvgcl.diagnostics import sample_rows
-from fdmvgcl.fractional.response import Filter, response
+from fdmvgcl.dynamics import LINEAR
+from fdmvgcl.fractional.response import response
 from fdmvgcl.provenance import counted
 from fdmvgcl.report.again import again_content
 from fdmvgcl.report.nodes import Sample, draw_sample, map_content, shortened
@@ -97,9 +98,9 @@ def _view(records: Records, view: int) -> dict[str, Any]:
 
 def _response(records: Records) -> dict[str, Any] | None:
     """φ of each view; None for dynamics that are no function of the graph's frequencies."""
-    spec = getattr(records.model.encoder_, "filter", None)
-    if not isinstance(spec, Filter):
+    if records.model.dynamics != LINEAR:
         return None
+    spec = records.model.encoder_.filter
     frequency = torch.linspace(0, 2, _FREQUENCIES, dtype=torch.float64)
     with torch.no_grad():
         phi = response(frequency, spec).numpy()[records.view_order]
