@@ -24,7 +24,7 @@ docs: .venv/.installed
 	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build
 
 lock: .venv/.installed
-	$(BIN)/pip freeze --exclude-editable | sed 's/+cpu$$//' > requirements.lock
+	$(BIN)/pip freeze --all --exclude pip --exclude-editable | sed 's/+cpu$$//' > requirements.lock
 
 clean:
 	rm -rf .venv demo docs/_build

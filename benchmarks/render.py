@@ -116,6 +116,21 @@ def memory_table() -> str:
     return table(["degree", "peak MB", "above input and output, MB"], rows)
 
 
+def similar_section() -> str:
+    """Empty until there is a record: a command of half a second can only be timed on a quiet machine."""
+    if not (ROOT / "benchmarks" / "results" / "similar.json").exists():
+        return ""
+    found = record("similar")
+    whole, bare = found["measured"]["similar"], found["measured"]["--version"]
+    size = f"{found['summary']['nodes'] // 1000} 000 nodes of {found['summary']['dim']} dimensions"
+    return (
+        "\n## Neighbours\n\n"
+        f"`fdmvgcl similar`, exact, on {size}, from the start of the process to its end: {whole['warm']:.2f} s, "
+        f"of which {bare['warm']:.2f} s go by until the program can say its version; processor time "
+        f"{whole['processor']:.2f} s. Medians of {found['summary']['repeats']} with the file in the page cache.\n"
+    )
+
+
 def rendered_page() -> str:
     machine = record("epoch")["machine"]
     about = f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, torch {machine['torch']}"
@@ -153,7 +168,7 @@ order. Of the matrix product's peak any gather is far: two operations for each n
 ## Growth
 
 {growth_table()}
-"""
+{similar_section()}"""
 
 
 def rendered(readme: str) -> str:

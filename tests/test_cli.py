@@ -131,15 +131,18 @@ class TestEmbed:
     def test_everything_is_there(self, edges: Path, features: Path) -> None:
         result = done("embed", edges, "--features", features, "-o", "out", *SMALL)
         assert "34 nodes, 78 edges, undirected, unweighted, 3 features, ids from column `source`/`target`" in result.out
-        assert "effective rank" in result.out.splitlines()[-3]
+        assert "effective rank" in result.out.splitlines()[-4]
+        assert result.out.splitlines()[-1].endswith("out/report.html")
         assert "out/embeddings.parquet" in result.out
-        assert len(result.err.splitlines()) == 3
+        assert len(result.err.splitlines()) == 4
         names = {str(path.relative_to("out")) for path in Path("out").rglob("*") if path.is_file()}
         assert names == {
             "embeddings.parquet",
             "views.parquet",
             "graph.npz",
             "history.jsonl",
+            "report.html",
+            "run.json",
             "model/config.json",
             "model/weights.safetensors",
         }
@@ -474,7 +477,7 @@ class TestResume:
             stop_after(patch, epochs)
             assert run("embed", edges, *SMALL, "-o", "part").code == 130
         done("embed", edges, *SMALL, "-o", "part", "--resume")
-        assert json.loads(Path("part/model/config.json").read_text())["order_of_work"] == "project"
+        assert json.loads(Path("part/model/config.json").read_text())["chosen"]["order_of_work"] == "project"
         assert Path("part/embeddings.parquet").read_bytes() == Path("whole/embeddings.parquet").read_bytes()
 
     def test_the_fingerprint_tells_graphs_apart(self) -> None:
@@ -510,7 +513,7 @@ import os, signal, sys, torch
 torch.set_num_threads(1)
 torch.optim.Adam([torch.zeros(1, requires_grad=True)])
 from fdmvgcl.cli import app
-import fdmvgcl.commands.embed
+import fdmvgcl.commands.embed, fdmvgcl.report
 ARGS = ["embed", "edges.csv", "--dim", "8", "--epochs", "3", "--views", "3", "-q"]
 
 def child(args, kill_at=None, after=False):
@@ -555,8 +558,8 @@ class TestKilled:
             [sys.executable, "-c", KILLER], env=environment, capture_output=True, text=True, check=False
         )
         assert result.returncode == 0, result.stderr
-        # three checkpoints, model (two files), graph, history, views, embeddings
-        assert int(result.stdout) == 9
+        # three checkpoints, model (two files), graph, history, run, views, embeddings, report
+        assert int(result.stdout) == 11
 
     @staticmethod
     def start(edges: Path, *args: str, until: Callable[[], bool]) -> subprocess.Popen[str]:

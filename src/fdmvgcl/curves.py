@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -63,7 +64,7 @@ class Timeline:
     def __init__(self, history: Sequence[Any]) -> None:
         self.records: list[dict[str, Any]] = [record for record in history if isinstance(record, dict)]
         starts = [i for i, r in enumerate(self.records) if i == 0 or r.get("phase") != self.records[i - 1].get("phase")]
-        self.phases = list(zip(starts, [*starts[1:], len(self.records)], strict=True))
+        self.phases = list(pairwise([*starts, len(self.records)]))
 
     def curve(self, name: str, value: Callable[[dict[str, Any]], float | None]) -> Curve | None:
         """The line of what ``value`` finds in each record; None if it finds nothing."""
@@ -75,8 +76,8 @@ class Timeline:
                 pieces.append(thinned(piece))
         return Curve(name, pieces) if pieces else None
 
-    def scalar(self, key: str, name: str | None = None) -> Curve | None:
-        return self.curve(name or key, lambda record: number(record.get(key)))
+    def scalar(self, key: str) -> Curve | None:
+        return self.curve(key, lambda record: number(record.get(key)))
 
     def loss_terms(self) -> list[Curve]:
         """The loss first, then its terms, unweighted as they are logged."""
@@ -86,18 +87,9 @@ class Timeline:
         return [curve for curve in curves if curve is not None]
 
     def diagnostics(self) -> list[Curve]:
-        """What was measured beside the loss, of what is one number an epoch."""
-        curves = [self.scalar(key, key.replace("_", " ")) for key in sorted(DIAGNOSTICS)]
+        """What was measured beside the loss, of what is a number an epoch, or a list of them, whose mean is shown."""
+        curves = [self.curve(key.replace("_", " "), _mean_of(key)) for key in sorted(DIAGNOSTICS)]
         return [curve for curve in curves if curve is not None]
-
-    def mean_similarity(self) -> Curve | None:
-        """Mean cosine between neighbouring views."""
-
-        def value(record: dict[str, Any]) -> float | None:
-            found = numbers(record.get("view_similarity"))
-            return None if found is None else sum(found) / len(found)
-
-        return self.curve("mean cosine of neighbouring views", value)
 
     def order_paths(self, final: Sequence[float] = ()) -> list[Path]:
         """Each view's order, followed through the phases; ``final`` are the orders after the last epoch."""
@@ -117,6 +109,14 @@ class Timeline:
             for path, order in zip(living, final, strict=True):
                 path.append((float(len(self.records)), float(order)))
         return [*(Path(thinned(path)) for path in living), *done]
+
+
+def _mean_of(key: str) -> Callable[[dict[str, Any]], float | None]:
+    def value(record: dict[str, Any]) -> float | None:
+        found = numbers(record.get(key))
+        return number(record.get(key)) if found is None else sum(found) / len(found)
+
+    return value
 
 
 def _continued(paths: list[list[Point]], x: float, orders: list[float]) -> tuple[list[list[Point]], list[list[Point]]]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Any, Literal, cast
 
 import torch
 from torch import Tensor, nn
 
 from fdmvgcl.diffusion import TOLERANCE, apply_filter
-from fdmvgcl.dynamics import LINEAR, Factory, evolve, make_dynamics, stepping
+from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, evolve, make_dynamics, stepping
 from fdmvgcl.fractional.response import EXACT, Filter, chebyshev_coefficients
 from fdmvgcl.kernels import CHEBYSHEV, sparse_product
 from fdmvgcl.operators import Operator
@@ -138,9 +139,12 @@ class MultiViewEncoder(nn.Module):
 
     def _evolved(self, projected: Tensor, operator: Operator) -> Tensor:
         assert self.step is not None
-        settings = {"scheme": self.scheme, "step": self.step, "skip": self.skip, "skip_weight": self.skip_weight}
-        views = zip(self.dynamics, projected, self.alpha, self.time, strict=True)
-        return torch.stack([evolve(f, operator, y, alpha, time, **settings) for f, y, alpha, time in views])
+        run = partial(
+            evolve, scheme=self.scheme, step=self.step, skip=self.skip, skip_weight=self.skip_weight.to(projected)
+        )
+        dynamics = cast("list[Dynamics]", list(self.dynamics))
+        views = zip(dynamics, projected, self.alpha, self.time, strict=True)
+        return torch.stack([run(f, operator, y, alpha, time) for f, y, alpha, time in views])
 
     def clamp_(self, smallest_alpha: float) -> None:
         """Put orders back into [ε, 1], and times and the skip's weight to where they have a meaning."""

@@ -17,8 +17,8 @@ from fdmvgcl.curves import Timeline
 from fdmvgcl.spectrum import Spectrum
 
 INK, SOFT, FAINT, BARS = "#1c2127", "#59626c", "#8a929b", "#d9d5cc"
-# Petroff's ten colours, made to be told apart by colour-blind readers.
-TEN = ("#3f90da ffa90e bd1f01 832db6 92dadd a96b59 e76300 b9ac70 717581 94a4a2").replace(" ", " #").split()
+# Petroff's colours, made to be told apart by colour-blind readers; Okabe and Ito's green and pink for his two greys.
+TEN = ("#3f90da ffa90e bd1f01 832db6 92dadd a96b59 e76300 b9ac70 009e73 dd7fb1").replace(" ", " #").split()
 _TERMS = (INK, "#1f5fa8", "#c2571a", "#7b52ab", "#2b8a6b")
 _LABEL_GAP = 0.055
 

@@ -14,7 +14,7 @@ from scipy import fft, sparse
 NEIGHBOURS = 36
 FEWEST = 10  # nodes; a smaller graph has no neighbourhoods to speak of
 _PERPLEXITY_SHARE = 3  # neighbours for each unit of perplexity, as t-SNE usually has it
-_GRID = 192
+_SIDES = (32, 192)  # of the grid, in cells: a map grows with the root of the number of points
 _GROWTH = 1.25  # the grid's box is enlarged by this factor at a time, so that its kernels serve many steps
 _LONGEST_STEP = 1.0  # a point thrown far out would find nothing there to bring it back
 _CHUNK = 1024
@@ -87,7 +87,7 @@ def _descend(
     signs = np.tile(np.array([1, -1], dtype=np.float32), pairs)
     difference = sparse.csr_array((signs, ends.ravel(), np.arange(0, 2 * pairs + 1, 2)), shape=(pairs, n))
     gather = difference.T.tocsr()
-    grid = _Grid()
+    grid = _Grid(n)
     place, shares = points.astype(np.float32), shares.astype(np.float32)
     velocity, gains = np.zeros_like(place), np.ones_like(place)
     for step in range(pace.gathering + pace.settling):
@@ -107,15 +107,16 @@ def _descend(
 class _Grid:
     """Convolutions with the Student kernel and its force, on a square box that grows with the points."""
 
-    def __init__(self) -> None:
+    def __init__(self, points: int) -> None:
+        self.side = int(np.clip(5 * np.sqrt(points), *_SIDES))
         self.half = 0.0
 
     def _fit(self, reach: float) -> None:
         if reach <= self.half:
             return
         self.half = max(reach, 1e-3) * _GROWTH
-        self.cell = 2 * self.half / (_GRID - 3)
-        offset = self.cell * np.concatenate([np.arange(_GRID), np.arange(-_GRID, 0)])
+        self.cell = 2 * self.half / (self.side - 3)
+        offset = self.cell * np.concatenate([np.arange(self.side), np.arange(-self.side, 0)])
         student = 1 / (1 + offset[:, None] ** 2 + offset[None, :] ** 2)
         kernels = [student, student**2 * offset[:, None], student**2 * offset[None, :]]
         self.kernels = fft.rfft2(np.stack(kernels).astype(np.float32))
@@ -128,7 +129,7 @@ class _Grid:
         t = (place - centre).T
         quadratic = np.stack([t * (t - 1) / 2, 1 - t * t, t * (t + 1) / 2])
         weights = (quadratic[:, None, 0] * quadratic[None, :, 1]).reshape(9, -1)
-        size = 2 * _GRID
+        size = 2 * self.side
         around = (size * np.arange(-1, 2)[:, None] + np.arange(-1, 2)).reshape(9, 1)
         cells = centre[:, 0] * size + centre[:, 1] + around
         charge = np.bincount(cells.ravel(), weights.ravel(), minlength=size * size).reshape(size, size)

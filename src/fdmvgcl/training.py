@@ -29,8 +29,8 @@ class Schedule:
 
     Args:
         epochs: of a phase.
-        lr, order_lr: learning rates of Adam for the weights (and what dynamics learn), and for orders, times and the skip's weight.
-        weight_decay: of the weights.
+        lr, order_lr: learning rates of Adam for the weights, and for orders, times and the skip's weight.
+        weight_decay: of the weights. What dynamics learn counts among these.
         smallest_alpha: ε, the lower end that orders are clamped to after each step.
         merge_width: δ; after a phase, orders whose logarithms lie within less than this keep one view of them.
         min_rank: end a phase when the embedding's effective rank falls below this share of its rank at the phase's

@@ -157,9 +157,16 @@ SkipWeight = Annotated[
 LearnSkip = Annotated[bool, _option(DIFFUSION, "--learn-skip", "Learn that share.")]
 Normalisation = Annotated[
     str | None,
-    _option(DIFFUSION, "--normalisation", "Of the adjacency; without it sym, or rw if directed.", metavar="sym|rw"),
+    _option(
+        DIFFUSION,
+        "--normalisation",
+        "Of the adjacency; without it sym, or rw if directed or with attention.",
+        metavar="sym|rw",
+    ),
 ]
-SelfLoops = Annotated[float, _option(DIFFUSION, "--self-loops", "Weight of the self-loop added to every node.")]
+SelfLoops = Annotated[
+    float, _option(DIFFUSION, "--self-loops", "Weight of the self-loop added to every node; 0 is 1 with attention.")
+]
 OrderOfWork = Annotated[
     str | None,
     _option(

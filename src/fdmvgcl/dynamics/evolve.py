@@ -49,7 +49,7 @@ def evolve(
         step: step, which is stretched or squeezed to fit the time.
         skip, skip_weight: rounds m of skip-connection ``y ← Y(T; y) + s y0`` and their weight s; 0 for none.
     """
-    steps = count_steps(float(time), step, stretch=True)
+    steps = count_steps(float(torch.as_tensor(time).detach()), step, stretch=True)
     tolerance = _TOLERANCE if y.dtype == torch.float32 else None
 
     def one_round(start: Tensor) -> Tensor:
@@ -67,6 +67,5 @@ def evolve(
 
     out = one_round(y)
     for round_number in range(skip):
-        weight = torch.as_tensor(skip_weight, dtype=y.dtype, device=y.device)
-        out = (one_round(out) if round_number else out) + weight * y
+        out = (one_round(out) if round_number else out) + skip_weight * y
     return out

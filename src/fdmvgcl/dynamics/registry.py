@@ -41,8 +41,12 @@ def make_dynamics(dynamics: str | Factory, dim: int, generator: torch.Generator)
 
 
 def describe_dynamics(dynamics: str | Factory) -> str | dict[str, str]:
-    """What JSON can hold of dynamics: their name, or ``{"factory": …}`` with the factory's."""
+    """What JSON can hold of dynamics: their name, or ``{"factory": …}`` with the factory's and its arguments."""
     if isinstance(dynamics, str):
         return dynamics
-    named = getattr(dynamics, "func", dynamics)  # of a partial
-    return {"factory": f"{named.__module__}.{getattr(named, '__qualname__', type(named).__qualname__)}"}
+    arguments = ""
+    if isinstance(dynamics, partial):
+        arguments = f"({', '.join([*map(repr, dynamics.args), *(f'{k}={v!r}' for k, v in dynamics.keywords.items())])})"
+    named = dynamics.func if isinstance(dynamics, partial) else dynamics
+    name = getattr(named, "__qualname__", type(named).__qualname__)
+    return {"factory": f"{named.__module__}.{name}{arguments}"}

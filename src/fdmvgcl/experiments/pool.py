@@ -43,8 +43,10 @@ class Pool:
 
 def draw(count: int, *, dim: int, seed: int = 0) -> list[dict[str, Any]]:
     """``count`` settings from the space below, the families in turn; the same every time."""
-    import optuna
-
+    try:
+        import optuna
+    except ImportError:
+        raise ValueError("drawing a pool needs Optuna: pip install 'fdmvgcl[tune]'") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=seed))
     return [_suggest(study.ask(), list(FAMILIES)[i % len(FAMILIES)], dim) for i in range(count)]

@@ -19,6 +19,10 @@ Map = Callable[[Tensor], Tensor]
 Iterate = tuple[Tensor, Tensor]  # a state and its residual
 
 
+class ImplicitStepError(RuntimeError, FloatingPointError):
+    """The equation of an implicit step was not solved: it has no solution within reach, or numbers overflowed."""
+
+
 @torch.no_grad()
 def fixed_point(update: Map, start: Tensor, *, tolerance: float, scale: float) -> Tensor:
     """The y of ``y = update(y)``, where ``update`` need not contract.
@@ -38,7 +42,7 @@ def fixed_point(update: Map, start: Tensor, *, tolerance: float, scale: float) -
     if not solved(y, residual):
         y, residual = _newton(update, y, residual, solved)
     if not solved(y, residual):
-        raise RuntimeError(
+        raise ImplicitStepError(
             f"an implicit step did not reach its tolerance of {tolerance:g}: a residual of "
             f"{float(residual.abs().max()):.3g} is left for a state of size {max(scale, float(y.abs().max())):.3g}; "
             "use a smaller step or a larger tolerance"

@@ -7,7 +7,8 @@ import torch
 
 from fdmvgcl.curves import Curve, Timeline, number, numbers
 from fdmvgcl.diagnostics import sample_rows
-from fdmvgcl.fractional.response import Filter, response
+from fdmvgcl.dynamics import LINEAR
+from fdmvgcl.fractional.response import response
 from fdmvgcl.provenance import counted
 from fdmvgcl.report.again import again_content
 from fdmvgcl.report.nodes import Sample, draw_sample, map_content, shortened
@@ -97,9 +98,9 @@ def _view(records: Records, view: int) -> dict[str, Any]:
 
 def _response(records: Records) -> dict[str, Any] | None:
     """φ of each view; None for dynamics that are no function of the graph's frequencies."""
-    spec = getattr(records.model.encoder_, "filter", None)
-    if not isinstance(spec, Filter):
+    if records.model.dynamics != LINEAR:
         return None
+    spec = records.model.encoder_.filter
     frequency = torch.linspace(0, 2, _FREQUENCIES, dtype=torch.float64)
     with torch.no_grad():
         phi = response(frequency, spec).numpy()[records.view_order]
@@ -123,8 +124,8 @@ def _training(records: Records, timeline: Timeline) -> dict[str, Any] | None:
         return None
     kept = [len(numbers(timeline.records[first].get("alpha")) or ()) for first, _ in timeline.phases]
     terms = timeline.loss_terms()
-    rank, similarity = timeline.scalar("effective_rank", "effective rank"), timeline.mean_similarity()
-    further = [curve for curve in timeline.diagnostics() if curve.name != "effective rank"]
+    measured = {curve.name: curve for curve in timeline.diagnostics()}
+    rank, similarity = measured.pop("effective rank", None), measured.pop("view similarity", None)
     paths = timeline.order_paths([float(alpha) for alpha in records.model.alphas_])
     living = [path for path in paths if not path.pruned]
     order = records.view_order if len(living) == len(records.view_order) else range(len(living))
@@ -136,7 +137,7 @@ def _training(records: Records, timeline: Timeline) -> dict[str, Any] | None:
         "pruned": [_points(path.points) for path in paths if path.pruned],
         "rank": None if rank is None else _curve(rank),
         "similarity": None if similarity is None else _curve(similarity),
-        "further": [_curve(curve) for curve in further],
+        "further": [_curve(curve) for curve in measured.values()],
     }
 
 

@@ -32,6 +32,14 @@ function responseChart() {
 
 const edgeName = (k) => (k === 0 ? " local" : k === content.views.length - 1 ? " global" : "");
 
+const READING = {
+  alignment: "How far apart a node’s vectors lie in neighbouring views; lower is closer agreement.",
+  uniformity: "How evenly nodes spread over all directions; lower is more even.",
+  "class ratio": "Distance between classes over distance within them, as watched with labels; higher is clearer.",
+  cka: "Similarity of the views as wholes; at 1 they hold the same information.",
+};
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 function trainingCharts() {
   const data = content.training;
   if (!data) {
@@ -54,7 +62,7 @@ function trainingCharts() {
   simple("rank", data.rank, data.rank && { min: 0, max: 1.06 * extent(values([data.rank]))[1] || 1 });
   simple("similarity", data.similarity, data.similarity && { min: Math.min(0, ...values([data.similarity])), max: 1 });
   for (const [i, curve] of data.further.entries()) {
-    const figure = el("figure", {}, el("figcaption", {}, el("h3", {}, curve.name)));
+    const figure = el("figure", {}, el("figcaption", {}, el("h3", {}, capital(curve.name)), el("p", {}, READING[curve.name] ?? "")));
     figure.id = `further-${i}`;
     $("further").append(figure);
     simple(figure.id, curve, padded(extent(values([curve]))));
@@ -108,7 +116,8 @@ function scoreTable() {
   });
   $("scores").append(el("thead", {}, head), el("tbody", {}, ...body));
   const weights = data.weights ? ` Weights of the views: ${data.weights}.` : "";
-  $("probe-note").textContent = `${data.splits ? `Measured on ${data.splits}.` : ""}${weights} In brackets, the 95\u202f% interval of the difference over splits.`.trim();
+  const interval = data.rows.some((row) => row.above?.low != null) ? " In brackets, the 95\u202f% interval of the difference over splits." : "";
+  $("probe-note").textContent = `${data.splits ? `Measured on ${data.splits}.` : ""}${weights}${interval}`.trim();
 }
 
 function difference(above) {

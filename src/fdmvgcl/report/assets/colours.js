@@ -4,8 +4,8 @@ const isDark = () => dark.matches && !printing.matches;
 
 // Viridis, for what has an order; its dark end is left out on dark paper and its pale end on white.
 const VIRIDIS = [[68, 1, 84], [72, 36, 117], [65, 68, 135], [53, 95, 141], [42, 120, 142], [33, 145, 140], [34, 168, 132], [68, 191, 112], [122, 209, 81], [189, 223, 38], [253, 231, 37]];
-// Petroff's ten, made to be told apart by colour-blind readers.
-const TEN = [[63, 144, 218], [255, 169, 14], [189, 31, 1], [131, 45, 182], [146, 218, 221], [169, 107, 89], [231, 99, 0], [185, 172, 112], [113, 117, 129], [148, 164, 162]];
+// Petroff's colours, made to be told apart by colour-blind readers; Okabe and Ito's green and pink for his two greys.
+const TEN = [[63, 144, 218], [255, 169, 14], [189, 31, 1], [131, 45, 182], [146, 218, 221], [169, 107, 89], [231, 99, 0], [185, 172, 112], [0, 158, 115], [221, 127, 177]];
 
 const rgb = (c) => `rgb(${c.map(Math.round).join(",")})`;
 const mixed = (a, b, t) => a.map((x, i) => x + (b[i] - x) * t);
@@ -28,6 +28,7 @@ function paintViews() {
   const style = document.documentElement.style;
   content.views.forEach((_, k) => {
     style.setProperty(`--view-${k}`, ramp(k / last));
-    style.setProperty(`--view-ink-${k}`, rgb(mixed(rampColour(k / last), [0, 0, 0], isDark() ? 0 : (0.42 * k) / last)));
+    const [towards, share] = isDark() ? [[255, 255, 255], 0.35 * (1 - k / last)] : [[0, 0, 0], (0.42 * k) / last];
+    style.setProperty(`--view-ink-${k}`, rgb(mixed(rampColour(k / last), towards, share)));
   });
 }

@@ -58,9 +58,9 @@ function draw() {
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, size.width, size.height);
   for (const group of groups) {
-    const faded = selected >= 0 || (only !== null && group.name !== only);
+    const aside = only !== null && group.name !== only;
     pen.fillStyle = group.colour;
-    pen.globalAlpha = faded ? 0.16 : 0.85;
+    pen.globalAlpha = aside ? 0.12 : selected >= 0 ? 0.4 : 0.85;
     pen.beginPath();
     for (const i of group.nodes) {
       const [x, y] = toScreen(i);
@@ -91,11 +91,11 @@ function drawNeighbourhood(i, r) {
     const [x, y] = toScreen(each);
     pen.fillStyle = colourOf(each);
     pen.beginPath();
-    pen.arc(x, y, r + (each === i ? 3 : 1.5), 0, 2 * Math.PI);
+    pen.arc(x, y, r + (each === i ? 2 : 1), 0, 2 * Math.PI);
     pen.fill();
   }
-  for (const each of shown) ring(each, r + 3.5, 1.25);
-  ring(i, r + 6, 2);
+  for (const each of shown) ring(each, r + 2, 1.25);
+  ring(i, r + 5, 2.25);
 }
 
 function ring(i, r, width) {

@@ -21,7 +21,7 @@ function hover(i) {
 
 function select(i) {
   state.selected = i;
-  document.querySelector(".stage").classList.toggle("alone", i < 0);
+  $("panel").parentNode.classList.toggle("alone", i < 0);
   showPanel();
   redraw();
 }
