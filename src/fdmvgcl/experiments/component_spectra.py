@@ -104,13 +104,13 @@ def _table(records: RecordFile, name: str) -> Table:
         spread.append(f"{side}, the smallest order {'is' if more else 'is not'} the more spread out")
     seeds = len({record["key"]["seed"] for record in records.matching(dataset=name)})
     notes = [
-        f"{'; '.join(spread).capitalize()} ({used_words(records, name)}). Seeds averaged: {seeds}; d = {DIM}, "
+        f"{'; '.join(spread).capitalize()} ({_used_words(records, name)}). Seeds averaged: {seeds}; d = {DIM}, "
         f"{EPOCHS} epochs."
     ]
     return Table(name, ("view", "first component, %", "components used", "effective rank"), rows, notes)
 
 
-def used_words(records: RecordFile, name: str) -> str:
+def _used_words(records: RecordFile, name: str) -> str:
     """``components used: 210 against 3.1 untrained, …``."""
     told = []
     for side in SIDES:

@@ -23,9 +23,3 @@ def fixed_views(dataset: str, views: int, *, dim: int, epochs: int, **changes: A
         **{name: printed[name] for name in _TAKEN if name in printed},
         **changes,
     }
-
-
-def told(settings: dict[str, Any]) -> str:
-    """``T = 20, d = 512, lr 0.01`` …, as a page tells them."""
-    words = {"time": "T = {:g}", "dim": "d = {}", "lr": "lr {:g}", "weight_decay": "weight decay {:g}", "eta": "η {:g}"}
-    return ", ".join(text.format(settings[name]) for name, text in words.items() if name in settings)
