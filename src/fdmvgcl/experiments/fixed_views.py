@@ -4,6 +4,10 @@ from typing import Any
 
 from fdmvgcl.experiments import published
 
+REMARK = (
+    "Views of fixed orders from 0.01 to 1 with the paper's T, learning rate, weight decay and η for the data set, the "
+    "equation solved exactly, leaky activation, no early stop."
+)
 _TAKEN = ("time", "eta", "lr", "weight_decay")
 
 
