@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from fdmvgcl import cli
 from fdmvgcl.errors import InputError
-from fdmvgcl.experiments import RecordFile, Run, carry_out, pending
+from fdmvgcl.experiments import EXPERIMENTS, RecordFile, Run, carry_out, pending
 
 
 def _runs(calls: list[int], count: int = 3) -> list[Run]:
@@ -53,6 +55,11 @@ def test_records_hold_what_a_rerun_needs(tmp_path: Path) -> None:
     ((_, record),) = carry_out(_runs([], 1), RecordFile(tmp_path / "records.jsonl"))
     assert {"key", "value", "seconds", "environment"} <= set(record)
     assert {"fdmvgcl", "torch", "threads"} <= set(record["environment"])
+
+
+def test_help_names_every_experiment() -> None:
+    shown = CliRunner().invoke(cli.app, ["reproduce", "--help"], prog_name="fdmvgcl", env={"COLUMNS": "400"}).output
+    assert f"one of {', '.join(EXPERIMENTS)}." in " ".join(shown.split())
 
 
 def test_records_are_found_by_part_of_their_key(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from fdmvgcl import Graph, diffuse
 from fdmvgcl.experiments import RecordFile, carry_out
 from fdmvgcl.experiments.benchmark import benchmark
 from fdmvgcl.experiments.theory import Theory, claims, perturbation, scalars, spectra, walk
-from fdmvgcl.experiments.theory.claims import judge
+from fdmvgcl.experiments.theory.claims import judge, summary_table
 from fdmvgcl.experiments.theory.spectral_claims import discordant, falls_from
 from fdmvgcl.fractional import mittag_leffler
 
@@ -56,6 +56,12 @@ def test_an_eigenspace_is_one_frequency() -> None:
     signal = spectra.decompose(Graph.from_scipy(star, np.eye(6, dtype=np.float32)))
     np.testing.assert_allclose(signal.frequency, [0, 1, 2], atol=1e-12)
     np.testing.assert_allclose(signal.energy, [1, 4, 1], atol=1e-12)
+
+
+def test_a_graph_too_large_to_decompose_is_refused(karate: Graph, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spectra, "MOST_NODES", 33)
+    with pytest.raises(ValueError, match="at most 33 nodes to be decomposed, got 34"):
+        spectra.decompose(karate)
 
 
 def test_measures_of_known_distributions() -> None:
@@ -201,6 +207,14 @@ def test_page_and_pictures_are_written(records: RecordFile, tmp_path: Path) -> N
         assert path.read_bytes().startswith(b"\x89PNG")
         assert f"({path.name})" in page
     assert page.count("*Measured:*") == len(claims(records)) == 11
+
+
+def test_committed_pages_are_those_of_the_committed_records(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    committed = RecordFile(root / "results" / "theory" / "records.jsonl")
+    Theory().render(committed, tmp_path)
+    assert (root / "results" / "theory" / "theory.md").read_text() == (tmp_path / "theory.md").read_text()
+    assert summary_table(claims(committed)) in (root / "docs" / "theory.md").read_text()
 
 
 def test_page_of_no_records_says_so(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from fdmvgcl.experiments.class_maps import ClassMaps
 from fdmvgcl.experiments.class_ratios import ClassRatios
 from fdmvgcl.experiments.component_spectra import ComponentSpectra
 from fdmvgcl.experiments.cost import Cost
+from fdmvgcl.experiments.dynamics_table import DynamicsTable
 from fdmvgcl.experiments.loss_curves import LossCurves
 from fdmvgcl.experiments.nodes import Nodes
 from fdmvgcl.experiments.records import RecordFile
@@ -21,6 +22,8 @@ _ALL: tuple[Experiment, ...] = (
     ComponentSpectra(),
     ClassMaps(),
     ClassRatios(),
+    LossCurves(),
+    DynamicsTable(),
 )
 EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _ALL}
 

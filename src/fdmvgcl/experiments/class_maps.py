@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fdmvgcl.diagnostics import significant
 from fdmvgcl.experiments.benchmark import benchmark, embed
 from fdmvgcl.experiments.drawing import describe, order_key, panels, save
-from fdmvgcl.experiments.fixed_views import fixed_views
+from fdmvgcl.experiments.fixed_views import REMARK, fixed_views
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import Table, write_tables
@@ -49,7 +49,7 @@ class ClassMaps:
         ]
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
-        written = write_tables([table(record) for record in records.records], folder / self.name, [CLAIM])
+        written = write_tables([table(record) for record in records.records], folder / self.name, [CLAIM, REMARK])
         for name in dict.fromkeys(record["key"]["dataset"] for record in records.records):
             written.append(save(draw(records.matching(dataset=name)), folder / f"{self.name}-{name}.png"))
         return written

@@ -14,7 +14,7 @@ from torch import Tensor
 from fdmvgcl.diagnostics import class_ratio, significant
 from fdmvgcl.experiments.benchmark import benchmark
 from fdmvgcl.experiments.drawing import CATEGORIES, describe, label_ends, panels, save
-from fdmvgcl.experiments.fixed_views import fixed_views
+from fdmvgcl.experiments.fixed_views import REMARK, fixed_views
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import Table, write_tables
@@ -45,7 +45,7 @@ class ClassRatios:
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
         found = records.records
-        written = write_tables([table(record) for record in found], folder / self.name, [CLAIM])
+        written = write_tables([table(record) for record in found], folder / self.name, [CLAIM, REMARK])
         return [*written, save(draw(found), folder / f"{self.name}.png")] if found else written
 
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from fdmvgcl.diagnostics import component_spectrum, effective_rank, significant
 from fdmvgcl.experiments.benchmark import benchmark, embed
 from fdmvgcl.experiments.drawing import describe, order_key, panels, save
-from fdmvgcl.experiments.fixed_views import fixed_views
+from fdmvgcl.experiments.fixed_views import REMARK, fixed_views
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import Table, percent, write_tables
@@ -47,7 +47,7 @@ class ComponentSpectra:
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
         names = list(dict.fromkeys(record["key"]["dataset"] for record in records.records))
-        written = write_tables([_table(records, name) for name in names], folder / self.name, [CLAIM])
+        written = write_tables([_table(records, name) for name in names], folder / self.name, [CLAIM, REMARK])
         return [*written, save(draw(records, names), folder / f"{self.name}.png")] if names else written
 
 
@@ -104,21 +104,25 @@ def _table(records: RecordFile, name: str) -> Table:
         spread.append(f"{side}, the smallest order {'is' if more else 'is not'} the more spread out")
     seeds = len({record["key"]["seed"] for record in records.matching(dataset=name)})
     notes = [
-        f"{'; '.join(spread).capitalize()} ({used_words(records, name)}). Seeds averaged: {seeds}; d = {DIM}, "
+        f"{'; '.join(spread).capitalize()} ({_used_words(records, name)}). Seeds averaged: {seeds}; d = {DIM}, "
         f"{EPOCHS} epochs."
     ]
     return Table(name, ("view", "first component, %", "components used", "effective rank"), rows, notes)
 
 
-def used_words(records: RecordFile, name: str) -> str:
-    """``components used: 210 against 3.1 untrained, …``."""
-    told = []
+def _used_words(records: RecordFile, name: str) -> str:
+    """``components used: 210 against 3.1 untrained, …``, and what training leaves of the smallest order's."""
+    told, smallest = [], []
     for side in SIDES:
         found = records.matching(dataset=name, side=side)
         if found:
             used = np.mean([record["components_used"] for record in found], axis=0)
             told.append(f"{used[0]:.1f} against {used[-1]:.1f} {side}")
-    return f"components used: {', '.join(told)}"
+            smallest.append(used[0])
+    words = f"components used: {', '.join(told)}"
+    if len(smallest) == len(SIDES):
+        words += f"; training leaves {smallest[1] / smallest[0]:.0%} of the smallest order's"
+    return words
 
 
 _COLUMNS: tuple[Any, ...] = (

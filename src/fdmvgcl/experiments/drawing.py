@@ -23,10 +23,10 @@ _LABEL_HEIGHT = 0.062  # of a panel 2.4 inches high
 
 
 def panels(
-    rows: int, columns: int, *, width: float = 3.0, height: float = 2.4, share_y: bool = False
+    rows: int, columns: int, *, width: float = 3.0, height: float = 2.4, side: float = 0.0, share_y: bool = False
 ) -> tuple[Figure, Any]:
-    """A figure of rows × columns plain panels; the axes as an array of that shape."""
-    figure = Figure(figsize=(columns * width, rows * height), layout="constrained", facecolor="white")
+    """A figure of rows × columns plain panels, ``side`` inches left for a key; the axes as an array of that shape."""
+    figure = Figure(figsize=(columns * width + side, rows * height), layout="constrained", facecolor="white")
     axes = figure.subplots(rows, columns, squeeze=False, sharey=share_y)
     for each in axes.flat:
         each.spines[["top", "right"]].set_visible(False)

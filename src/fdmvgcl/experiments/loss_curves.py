@@ -53,8 +53,8 @@ class LossCurves:
         names = [name for name in self.datasets if records.matching(dataset=name)]
         names += [n for n in dict.fromkeys(r["key"]["dataset"] for r in records.records) if n not in names]
         note = (
-            f"Two views of orders 0.01 and 1, d = {DIM}, the paper's T, learning rate, weight decay and η for each data "
-            f"set, solved exactly; the first {SPLITS} public splits (or as many as there are)."
+            f"Two views of orders 0.01 and 1, d = {DIM}, the paper's T, learning rate, weight decay and η for each "
+            f"data set, solved exactly; the first {SPLITS} public splits (or as many as there are)."
         )
         written = write_tables(
             [table(records, name, tuple(LOSSES)) for name in names], folder / self.name, [CLAIM, note]

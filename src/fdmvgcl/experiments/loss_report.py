@@ -14,15 +14,15 @@ from fdmvgcl.figures import FAINT, SOFT
 from fdmvgcl.losses import REGULARISED_COSMEAN
 
 CLAIM = (
-    "The paper: the regularised cosmean loss consistently outperforms the others, with stable accuracy over epochs, while "
-    "the others degrade; it mitigates dimension collapse."
+    "The paper: the regularised cosmean loss consistently outperforms the others, with stable accuracy over epochs, "
+    "while the others degrade; it mitigates dimension collapse."
 )
 _DASHES = {"raw": (0, (1, 2)), "diffused": (0, (4, 2))}
 
 
 def draw(records: RecordFile, names: Sequence[str], losses: Sequence[str]) -> Figure:
     """Accuracy above, effective rank below, a column for each data set, a line for each loss."""
-    figure, axes = panels(2, len(names), width=2.9, height=2.4)
+    figure, axes = panels(2, len(names), width=2.9, side=1.6)
     for column, name in zip(axes.T, names, strict=True):
         for loss, colour in zip(losses, CATEGORIES, strict=False):
             found = records.matching(dataset=name, row=loss)
@@ -112,7 +112,7 @@ def _reading(last: dict[str, float], lost: dict[str, float]) -> list[str]:
         f"{len(above)} of the other {len(last) - 1} are above it ({', '.join(above)})" if above else "none is above it"
     )
     return [
-        f"At the last epoch the regularised cosmean loss has {percent(ours)} and {stands}; since its best epoch it has lost "
-        f"{100 * lost[REGULARISED_COSMEAN]:.1f} points, the most being lost by {most} ({100 * lost[most]:.1f}), the least "
-        f"by {least} ({100 * lost[least]:.1f})."
+        f"At the last epoch the regularised cosmean loss has {percent(ours)} and {stands}; since its best epoch it has "
+        f"lost {100 * lost[REGULARISED_COSMEAN]:.1f} points, the most being lost by {most} ({100 * lost[most]:.1f}), "
+        f"the least by {least} ({100 * lost[least]:.1f})."
     ]

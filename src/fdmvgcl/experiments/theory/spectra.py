@@ -22,6 +22,7 @@ TIMES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 SKIPS = (0, 1, 3)
 SHOWN_TIME = 10.0
 BINS = 40
+MOST_NODES = 8_000  # a dense eigendecomposition of as many takes minutes and gigabytes
 LOW = 0.5  # frequencies up to here are called smooth
 
 # Eigenvalues closer than this are one frequency: the basis of an eigenspace is arbitrary, its energy is not.
@@ -51,6 +52,8 @@ def features_of(graph: Graph) -> torch.Tensor:
 
 def decompose(graph: Graph) -> Signal:
     """The features' energy over the spectrum of ``L = I - Ā``."""
+    if graph.num_nodes > MOST_NODES:
+        raise ValueError(f"the graph must have at most {MOST_NODES} nodes to be decomposed, got {graph.num_nodes}")
     operator = graph.operator(dtype=torch.float64).dense().numpy()
     frequency, vectors = np.linalg.eigh(np.eye(len(operator)) - operator)
     energy = np.square(vectors.T @ features_of(graph).numpy()).sum(axis=1)

@@ -35,7 +35,7 @@ def smooth(records: Sequence[Record], skip: str) -> Claim:
         table = record["measures"][skip]["mean_frequency"]
         since = falls_from(table, times)
         parts.append(since is not None and since <= record["shown_time"])
-        told.append(_smoothness(record, table, since))
+        told.append(_smoothness(record, skip, since))
     with_skip = skip != "0"
     return Claim(
         f"(a) Larger α, smoother features: {'with the skip-connection' if with_skip else 'plain diffusion'}",
@@ -54,11 +54,14 @@ def smooth(records: Sequence[Record], skip: str) -> Claim:
     )
 
 
-def _smoothness(record: Record, table: Table, since: float | None) -> str:
-    alphas, times = record["alphas"], record["times"]
-    shown = table[times.index(record["shown_time"])]
+def _smoothness(record: Record, skip: str, since: float | None) -> str:
+    alphas, times, table = record["alphas"], record["times"], record["measures"][skip]["mean_frequency"]
+    shown, low = (
+        record["measures"][skip][m][times.index(record["shown_time"])] for m in ("mean_frequency", "low_share")
+    )
     ends = f"{shown[0]:.3g} at α = {alphas[0]:g} and {shown[-1]:.3g} at α = {alphas[-1]:g}"
-    name = f"{record['key']['dataset'].capitalize()}: {ends} for T = {record['shown_time']:g}"
+    name = f"{record['key']['dataset'].capitalize()}: {ends} for T = {record['shown_time']:g} ({low[0]:.0%} and "
+    name += f"{low[-1]:.0%} of the energy at λ ≤ {record['low']:g})"
     if since is None:
         last = table[-1]
         smoothest = alphas[min(range(len(last)), key=lambda i: last[i])]
