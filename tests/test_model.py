@@ -263,3 +263,38 @@ def test_a_graph_of_one_node_and_one_of_no_edges() -> None:
 def test_bad_settings_are_named(bad: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         FDMVGCL(**(SMALL | bad)).fit(make_graph())
+
+
+@pytest.mark.parametrize("sparse_table", [False, True])
+def test_centred_features_are_the_features_minus_their_mean(sparse_table: bool) -> None:
+    random = np.random.default_rng(0)
+    table = random.uniform(size=(20, 6)).astype(np.float32) * (random.uniform(size=(20, 6)) < 0.4)
+    adjacency = sparse.csr_array(nx.to_scipy_sparse_array(nx.gnm_random_graph(20, 40, seed=0)))
+    scaled = table / np.maximum(table.sum(1, keepdims=True), 1e-12)
+    settings = {"dim": 8, "views": 2, "epochs": 3, "view_scaling": "rows", "skip": 0}
+    given = Graph.from_scipy(adjacency, sparse.csr_array(table) if sparse_table else table)
+    ours = FDMVGCL(**settings, feature_scaling="rows").fit_transform(given)
+    by_hand = Graph.from_scipy(adjacency, (scaled - scaled.mean(0)).astype(np.float32))
+    plain = FDMVGCL(**settings, feature_scaling="none", centre_features=False).fit_transform(by_hand)
+    np.testing.assert_allclose(ours, plain, atol=2e-5)
+
+
+def test_new_nodes_are_centred_as_the_training_graph_was(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    adjacency = sparse.csr_array(nx.to_scipy_sparse_array(nx.gnm_random_graph(20, 40, seed=0)))
+    graph = Graph.from_scipy(adjacency, random.uniform(size=(20, 6)).astype(np.float32))
+    model = FDMVGCL(dim=8, views=2, epochs=1).fit(graph)
+    model.save(tmp_path / "model")
+    other = Graph.from_scipy(adjacency, random.uniform(1, 2, size=(20, 6)).astype(np.float32))
+    loaded = FDMVGCL.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.feature_centre_, model.feature_centre_)
+    np.testing.assert_array_equal(loaded.transform(other), model.transform(other))
+
+
+def test_features_that_are_all_alike_are_not_centred_away() -> None:
+    graph = Graph.from_scipy(
+        sparse.csr_array(nx.to_scipy_sparse_array(nx.star_graph(5))), np.full((6, 3), 0.1, dtype=np.float32)
+    )
+    model = FDMVGCL(dim=4, views=2, epochs=1).fit(graph)
+    assert model.feature_centre_ is None
+    assert np.abs(model.transform(graph)).max() > 0

@@ -105,6 +105,7 @@ def embed(
     activation: o.Activation = "leaky",
     initialisation: o.Initialisation = "orthogonal",
     feature_scaling: o.FeatureScaling = "auto",
+    centre_features: o.CentreFeatures = True,
     view_scaling: o.ViewScaling = "auto",
     seed: o.Seed = 0,
     device: o.Device = "cpu",

@@ -27,22 +27,34 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """A feature matrix X (N, F), dense or sparse CSR, ready for products with X and its transpose."""
+    """A feature matrix ``X = M - 1 cᵀ`` of shape (N, F), M dense or sparse CSR, ready for products with X and Xᵀ.
+
+    Subtracting the centre c (F,) from a sparse matrix would fill it; its projection is one row to subtract instead.
+    """
 
     matrix: Tensor
     transpose: Tensor | None = None
+    centre: Tensor | None = None
 
     @classmethod
-    def of(cls, matrix: Tensor) -> "Features":
+    def of(cls, matrix: Tensor, centre: Tensor | None = None) -> "Features":
         if matrix.layout == torch.strided:
-            return cls(matrix)
-        return cls(matrix, matrix.to_sparse_csc().transpose(0, 1).to_sparse_csr())
+            return cls(matrix if centre is None else matrix - centre)
+        return cls(matrix, matrix.to_sparse_csc().transpose(0, 1).to_sparse_csr(), centre)
 
     def project(self, weight: Tensor) -> Tensor:
         """``X W_k`` for weights (K, F, d), shape (K, N, d)."""
         if self.transpose is None:
             return self.matrix @ weight
-        return torch.stack([_SparseProduct.apply(w, self.matrix, self.transpose) for w in weight])
+        projected = torch.stack([_SparseProduct.apply(w, self.matrix, self.transpose) for w in weight])
+        return projected if self.centre is None else projected - (self.centre @ weight)[:, None]
+
+    def dense(self) -> Tensor:
+        """X itself, shape (N, F)."""
+        if self.transpose is None:
+            return self.matrix
+        full = self.matrix.to_dense()
+        return full if self.centre is None else full - self.centre
 
 
 class _SparseProduct(torch.autograd.Function):
@@ -164,7 +176,7 @@ def diffusion_basis(features: Features, operator: Operator, spec: Filter, *, sma
         ).shape[1]
         for time in set(spec.time.detach().flatten().tolist())
     )
-    x = features.matrix if features.transpose is None else features.matrix.to_dense()
+    x = features.dense()
     if operator.similarity is not None:
         x = x * operator.similarity[:, None]
     terms = x.new_empty(widest, *x.shape)

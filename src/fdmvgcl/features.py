@@ -97,6 +97,19 @@ class FeatureTransform:
         return graph.features[:, [position[name] for name in self.names]]
 
 
+def feature_centre(x: Tensor) -> NDArray[np.float32] | None:
+    """The mean row of X (N, F), shape (F,), or None where all rows are the same and nothing would be left."""
+    count, columns = x.shape
+    if x.layout == torch.strided:
+        values, total = x.double(), x.sum(0, dtype=torch.float64)
+    else:
+        values = x.values().double()
+        total = torch.zeros(columns, dtype=torch.float64, device=x.device).index_add_(0, x.col_indices(), values)
+    mean, square = total / count, values.square().sum()
+    varies = square - count * mean.square().sum() > 1e-9 * square
+    return mean.float().cpu().numpy() if bool(varies) else None
+
+
 def suggested_skip(graph: Graph, transform: FeatureTransform) -> int:
     """1 where neighbours hardly resemble each other (direction assortativity below 0.055), so that diffusion alone
     would blur what tells nodes apart; 0 elsewhere, and where magnitudes are kept or features are substitutes.

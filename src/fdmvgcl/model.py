@@ -13,7 +13,7 @@ from torch import Tensor
 from fdmvgcl.diffusion import TOLERANCE, make_filter
 from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, describe_dynamics, make_dynamics, stepping
 from fdmvgcl.encoder import Activation, Features, Initialisation, MultiViewEncoder, diffusion_basis
-from fdmvgcl.features import SUGGESTED_SKIP_WEIGHT, FeatureScaling, FeatureTransform, suggested_skip
+from fdmvgcl.features import SUGGESTED_SKIP_WEIGHT, FeatureScaling, FeatureTransform, feature_centre, suggested_skip
 from fdmvgcl.files import StrPath
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_unstable
@@ -73,6 +73,8 @@ class FDMVGCL(BaseEstimator):
         activation: ``"leaky"``, ``"relu"`` or ``"identity"``.
         initialisation: of the projections, ``"orthogonal"`` or ``"glorot"``.
         feature_scaling: ``"auto"``, ``"rows"``, ``"columns"`` or ``"none"``; see :class:`FeatureTransform`.
+        centre_features: subtract the mean row of the scaled features. What all nodes share would otherwise make all
+            views agree from the start, and training would keep little else.
         view_scaling: before the sum, each view's rows get unit length (``"rows"``), or the view is divided by one
             number (``"view"``), which keeps the differences in length between nodes, or nothing is done (``"none"``);
             ``"auto"`` takes ``"view"`` where the features' magnitudes are kept, else ``"rows"``.
@@ -116,6 +118,7 @@ class FDMVGCL(BaseEstimator):
         activation: Activation = "leaky",
         initialisation: Initialisation = "orthogonal",
         feature_scaling: FeatureScaling = "auto",
+        centre_features: bool = True,
         view_scaling: ViewScaling = "auto",
         min_rank: float = 0.5,
         merge_width: float = 1e-4,
@@ -147,6 +150,7 @@ class FDMVGCL(BaseEstimator):
         self.activation = activation
         self.initialisation = initialisation
         self.feature_scaling = feature_scaling
+        self.centre_features = centre_features
         self.view_scaling = view_scaling
         self.min_rank = min_rank
         self.merge_width = merge_width
@@ -179,6 +183,7 @@ class FDMVGCL(BaseEstimator):
         """
         self.check_parameters()
         self.features_in_ = FeatureTransform.fit(graph, self.feature_scaling)
+        self.feature_centre_ = self._centre(graph)
         self.skip_ = self._suggested_skip(graph) if self.skip == "auto" else self.skip
         self.view_scaling_ = self._suggested_view_scaling() if self.view_scaling == "auto" else self.view_scaling
         self.order_of_work_ = self.choose_order(graph)
@@ -367,7 +372,8 @@ class FDMVGCL(BaseEstimator):
         operator = graph.operator(
             self.normalisation or prototype.normalisation, self.self_loops or prototype.self_loops
         ).to(self.device)
-        features = Features.of(self.features_in_.apply(graph).to(self.device))
+        centre = None if self.feature_centre_ is None else torch.from_numpy(self.feature_centre_).to(self.device)
+        features = Features.of(self.features_in_.apply(graph).to(self.device), centre)
         basis = None
         if self.order_of_work_ == "diffuse" and not graph.directed:
             spec = self._filter(initial_orders(2), self.skip_)
@@ -410,6 +416,11 @@ class FDMVGCL(BaseEstimator):
     def _views(self, inputs: _Inputs) -> Tensor:
         with torch.no_grad():
             return self.encoder_(inputs.features, inputs.operator, inputs.basis)
+
+    def _centre(self, graph: Graph) -> NDArray[np.float32] | None:
+        if not self.centre_features or self.features_in_.substitute or self.features_in_.scaling == "columns":
+            return None
+        return feature_centre(self.features_in_.apply(graph))
 
     def _suggested_skip(self, graph: Graph) -> int:
         # Other dynamics have terms of their own that hold on to the start.

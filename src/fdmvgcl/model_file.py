@@ -46,6 +46,8 @@ def save_model(model: FDMVGCL, folder: StrPath) -> None:
         value = getattr(transform, name)
         if value is not None:
             tensors[f"features.{name}"] = torch.from_numpy(value)
+    if model.feature_centre_ is not None:
+        tensors["features.centre"] = torch.from_numpy(model.feature_centre_)
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     with atomic_write(path / "weights.safetensors") as handle:
@@ -120,6 +122,10 @@ def _assemble(config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> FDMVG
         described["substitute"],
         *(tensors[key].numpy() if (key := f"features.{n}") in tensors else None for n in ("mean", "scale")),
     )
+    centre = tensors.get("features.centre")
+    if centre is not None and centre.shape != (described["columns"],):
+        raise ValueError(f"the features' centre must have {described['columns']} columns, got {tuple(centre.shape)}")
+    model.feature_centre_ = None if centre is None else centre.numpy()
     for name in CHOSEN:
         setattr(model, f"{name}_", config["chosen"][name])
     alphas = tensors["encoder.alpha"]

@@ -89,6 +89,9 @@ FeatureScaling = Annotated[
         metavar="auto|rows|columns|none",
     ),
 ]
+CentreFeatures = Annotated[
+    bool, _option(MODEL, "--centre-features/--no-centre-features", "Subtract the mean row of the scaled features.")
+]
 ViewScaling = Annotated[
     str,
     _option(

@@ -165,7 +165,7 @@ def _published(name: str, seed: int) -> Record:
         "initialisation": "glorot",
         "feature_scaling": "rows",
     }
-    recipe |= {"view_scaling": "none", "views": 5, "skip": 0, "min_rank": 0.0}
+    recipe |= {"view_scaling": "none", "views": 5, "skip": 0, "min_rank": 0.0, "centre_features": False}
     embedded = embed(bench.graph, {**recipe, **row, "order_lr": row["lr"]}, seed)
     views = list(embedded.views)
     record = {"settings": embedded.model.settings, **embedded.told()}
