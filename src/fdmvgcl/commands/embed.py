@@ -64,6 +64,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
         _check_memory(model, graph, reporter)
         observe = None if labelled is None else _class_ratios(labelled)
         _train(model, graph, folder, fingerprint, reporter, observe, resume=options.resume)
+        _tell_choices(model, reporter)
         z = _write(model, graph, folder, keep_views=options.keep_views, run=run_record(source, graph, reading, options))
     if labelled is not None:
         folder.write_labels(graph.ids, labelled.labels, labelled.classes)
@@ -128,6 +129,20 @@ def _check_memory(model: FDMVGCL, graph: Graph, reporter: Reporter) -> None:
         )
     if needed > _CLOSE * present:
         reporter.warn(f"that is close to all that this machine has ({gigabytes(present)})")
+
+
+def _tell_choices(model: FDMVGCL, reporter: Reporter) -> None:
+    """What the graph itself decided, where a setting left it open."""
+    features = {"rows": "rows of features divided by their sums", "columns": "columns of features standardised"}
+    chosen = []
+    if model.feature_scaling == "auto" and not model.features_in_.substitute:
+        chosen.append(
+            features.get(model.features_in_.scaling, "features as they are, since neighbours' sums are alike")
+        )
+    if model.skip == "auto" and model.skip_:
+        chosen.append("a skip-connection, since neighbours' features hardly are")
+    if chosen:
+        reporter.say(f"  chosen by the graph: {'; '.join(chosen)}")
 
 
 def _class_ratios(labelled: Labelled) -> Observer:
