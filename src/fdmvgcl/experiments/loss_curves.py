@@ -54,7 +54,8 @@ class LossCurves:
         names += [n for n in dict.fromkeys(r["key"]["dataset"] for r in records.records) if n not in names]
         note = (
             f"Two views of orders 0.01 and 1, d = {DIM}, the paper's T, learning rate, weight decay and η for each "
-            f"data set, solved exactly; the first {SPLITS} public splits (or as many as there are)."
+            f"data set, solved exactly; the first {SPLITS} public splits (or as many as there are). What was lost "
+            "since the best epoch describes the test curve; nothing is chosen by it."
         )
         written = write_tables(
             [table(records, name, tuple(LOSSES)) for name in names], folder / self.name, [CLAIM, note]
