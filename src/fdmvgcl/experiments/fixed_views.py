@@ -14,7 +14,7 @@ _TAKEN = ("time", "eta", "lr", "weight_decay")
 def fixed_views(dataset: str, views: int, *, dim: int, epochs: int, **changes: Any) -> dict[str, Any]:
     """Settings over the defaults; a data set that the paper has no settings for keeps the defaults' time and rates.
 
-    The equation is solved exactly and without a skip-connection, training does not end early.
+    The equation is solved exactly and without a skip-connection, features are not centred, training does not end early.
     """
     printed = published.settings(dataset) if dataset in published.known_settings() else {}
     return {
@@ -24,6 +24,7 @@ def fixed_views(dataset: str, views: int, *, dim: int, epochs: int, **changes: A
         "learn_alpha": False,
         "skip": 0,
         "min_rank": 0.0,
+        "centre_features": False,
         **{name: printed[name] for name in _TAKEN if name in printed},
         **changes,
     }
