@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from torch import Tensor
 
 from fdmvgcl.diffusion import TOLERANCE, make_filter
-from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, describe_dynamics, make_dynamics, stepping
+from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, describe_dynamics, held_bytes, make_dynamics, stepping
 from fdmvgcl.encoder import Activation, Features, Initialisation, MultiViewEncoder, diffusion_basis
 from fdmvgcl.features import SUGGESTED_SKIP_WEIGHT, FeatureScaling, FeatureTransform, feature_centre, suggested_skip
 from fdmvgcl.files import StrPath
@@ -25,10 +25,6 @@ from fdmvgcl.training import Observer, Schedule, Trainer, initial_orders
 
 ViewScaling = Literal["auto", "rows", "view", "none"]
 Skip = int | Literal["auto"]
-
-# The C library maps blocks from 32 MB on one by one; in its heap, states freed between others that stay leave holes
-# that aligned blocks of the same size do not fit again. Measured on PubMed.
-_MAPPED, _FRAGMENTED = 32 << 20, 2.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,12 +255,12 @@ class FDMVGCL(BaseEstimator):
     def memory_estimate(self, graph: Graph) -> int:
         """Bytes that training on this graph takes at its peak, roughly."""
         work = self._workload(graph)
-        per_view = 4 * work.nodes * work.dim
-        weights = 4 * work.features * work.dim * work.views
-        basis = work.basis_bytes if self.choose_order(graph) == "diffuse" else 0
-        # views, projections, activations and the gradients of these; Adam's two moments beside weight and gradient
-        total = 6 * work.views * per_view + 4 * weights + 8 * work.feature_entries + 16 * work.entries + basis
-        return total + self._stepping_bytes(per_view)
+        rounds = max(1, self._most_rounds)
+        stepping_bytes = 0
+        if self._prototype is not None:
+            steps = count_steps(self.time, stepping(self.scheme, self.step, self.time)[1], stretch=True)
+            stepping_bytes = held_bytes(self._prototype, work.nodes, self.dim, steps * self.views * rounds)
+        return work.training_bytes(self.choose_order(graph)) + stepping_bytes
 
     def save(self, folder: StrPath) -> None:
         """Write ``config.json`` and ``weights.safetensors`` into a folder; no pickle."""
@@ -337,27 +333,13 @@ class FDMVGCL(BaseEstimator):
             scheme, step = stepping(scheme, step, self.time)
         return make_filter(alphas, self.time, scheme=scheme, step=step, skip=rounds, skip_weight=self._share)
 
-    def _stepping_bytes(self, per_view: int) -> int:
-        """Bytes that time stepping takes: three states a step for each view, and what solves one implicit step."""
-        prototype = self._prototype
-        if prototype is None:
-            return 0
-        states = prototype.start(torch.empty(1, self.dim)).numel() / self.dim
-        steps = count_steps(self.time, stepping(self.scheme, self.step, self.time)[1], stretch=True)
-        held = states * per_view * (3 * steps * self.views * max(1, self._most_rounds) + 30)
-        return int(held if states * per_view >= _MAPPED else _FRAGMENTED * held)
-
     def _workload(self, graph: Graph) -> Workload:
         transform = FeatureTransform.fit(graph, self.feature_scaling)
         sparse = graph.features is not None and not isinstance(graph.features, np.ndarray)
         dense = not sparse or transform.scaling == "columns"
         entries = graph.num_nodes * transform.columns if dense else graph.features.nnz  # type: ignore[union-attr]
-        degree = (
-            chebyshev_coefficients(
-                self._filter(torch.tensor([0.01, 1.0]), self._most_rounds), TOLERANCE[torch.float32]
-            ).shape[1]
-            - 1
-        )
+        spec = self._filter(torch.tensor([0.01, 1.0]), self._most_rounds)
+        degree = chebyshev_coefficients(spec, TOLERANCE[torch.float32]).shape[1] - 1
         nnz = graph.adjacency.nnz + graph.num_nodes
         return Workload(graph.num_nodes, nnz, transform.columns, entries, dense, self.dim, self.views, degree)
 

@@ -56,6 +56,14 @@ class Workload:
     def basis_bytes(self) -> int:
         return 4 * (self.degree + 1) * self.nodes * self.features
 
+    def training_bytes(self, order: Order) -> int:
+        """Roughly what training takes at its peak besides time stepping."""
+        weights = 4 * self.features * self.dim * self.views
+        views = 4 * self.nodes * self.dim * self.views
+        basis = self.basis_bytes if order == "diffuse" else 0
+        # views, projections, activations and the gradients of these; Adam's two moments beside weight and gradient
+        return 6 * views + 4 * weights + 8 * self.feature_entries + 16 * self.entries + basis
+
     def faster_order(self, memory_limit: int | None = None) -> Order:
         """The faster order whose basis fits the memory limit (half of the machine's memory if None)."""
         limit = machine_memory() // 2 if memory_limit is None else memory_limit

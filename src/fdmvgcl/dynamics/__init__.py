@@ -3,7 +3,7 @@
 from fdmvgcl.dynamics.base import Dynamics, Factory
 from fdmvgcl.dynamics.cde import Cde
 from fdmvgcl.dynamics.edges import propagate
-from fdmvgcl.dynamics.evolve import evolve, stepping
+from fdmvgcl.dynamics.evolve import evolve, held_bytes, stepping
 from fdmvgcl.dynamics.grand import Grand, GrandAttention
 from fdmvgcl.dynamics.graphcon import GraphCON
 from fdmvgcl.dynamics.gread import Gread
@@ -21,6 +21,7 @@ __all__ = [
     "Gread",
     "describe_dynamics",
     "evolve",
+    "held_bytes",
     "make_dynamics",
     "propagate",
     "stepping",
