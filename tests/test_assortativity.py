@@ -74,3 +74,13 @@ def test_the_defaults_follow_the_graph() -> None:
 def test_a_graph_without_features_is_not_given_a_skip() -> None:
     model = FDMVGCL(dim=4, views=2, epochs=0).fit(Graph.from_networkx(nx.karate_club_graph()))
     assert (model.view_scaling_, model.skip_) == ("rows", 0)
+
+
+def test_a_setting_that_is_given_is_not_overruled() -> None:
+    two = sparse.csr_array(nx.to_scipy_sparse_array(nx.disjoint_union(nx.complete_graph(6), nx.complete_graph(6))))
+    graph = Graph.from_scipy(two, np.eye(12, dtype=np.float32))
+    model = FDMVGCL(dim=4, views=2, epochs=0, skip=0, feature_scaling="none", view_scaling="rows").fit(graph)
+    assert (model.features_in_.scaling, model.view_scaling_, model.skip_) == ("none", "rows", 0)
+    suggested = FDMVGCL(dim=4, views=2, epochs=0).fit(graph)
+    assert float(suggested.encoder_.skip_weight) == 3.0
+    assert float(FDMVGCL(dim=4, views=2, epochs=0, skip=1).fit(graph).encoder_.skip_weight) == 1.0
