@@ -52,7 +52,8 @@ def _told() -> str:
         f"Here: d = {SETTINGS['dim']}, {SETTINGS['views']} views, T = {SETTINGS['time']:g}, at most "
         f"{SETTINGS['epochs']} epochs and otherwise the defaults without a skip-connection for every row, β tuned "
         "split by split: small enough for equations that must be stepped through time, and smaller than the paper's d "
-        "= 512 (Cora) and 2048 (Cornell). The paper's figures are from its own tuning."
+        "= 512 (Cora) and 2048 (Cornell). The paper's figures are from its own tuning. Seconds are "
+        "those of a clock, whatever else the machine did."
     )
 
 
