@@ -109,7 +109,7 @@ def embed(
     view_scaling: o.ViewScaling = "auto",
     seed: o.Seed = 0,
     device: o.Device = "cpu",
-    time: o.Time = 10.0,
+    time: o.Time = 3.0,
     learn_time: o.LearnTime = False,
     dynamics: o.Dynamics = "grand",
     scheme: o.Scheme = "exact",
@@ -120,13 +120,13 @@ def embed(
     normalisation: o.Normalisation = None,
     self_loops: o.SelfLoops = 0.0,
     order_of_work: o.OrderOfWork = None,
-    epochs: o.Epochs = 30,
+    epochs: o.Epochs = 20,
     lr: o.LearningRate = 0.002,
     order_lr: o.OrderRate = 0.01,
     weight_decay: o.WeightDecay = 0.0,
     loss: o.Loss = "regularised-cosmean",
     eta: o.Eta = 0.05,
-    min_rank: o.MinRank = 0.5,
+    min_rank: o.MinRank = 0.25,
 ) -> None:
     """Embed a graph: learn from it without labels and write embeddings keyed by your ids."""
     from fdmvgcl.commands import embed as command

@@ -37,13 +37,13 @@ class Schedule:
             start: collapse, seen without labels. 0 never ends early.
     """
 
-    epochs: int = 30
+    epochs: int = 20
     lr: float = 0.002
     order_lr: float = 0.01
     weight_decay: float = 0.0
     smallest_alpha: float = 1e-4
     merge_width: float = 1e-4
-    min_rank: float = 0.5
+    min_rank: float = 0.25
 
     def __post_init__(self) -> None:
         if self.epochs < 0:

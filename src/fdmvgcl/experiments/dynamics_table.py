@@ -55,8 +55,8 @@ def _told() -> str:
         f"Here: d = {SETTINGS['dim']}, {SETTINGS['views']} views, T = {SETTINGS['time']:g}, at most "
         f"{SETTINGS['epochs']} epochs, otherwise the defaults, without a skip-connection and centring, for every row, "
         "β tuned split by split: small enough for equations that must be stepped through time, and smaller than the "
-        "paper's d = 512 (Cora) and 2048 (Cornell). The paper's figures are from its own tuning. Seconds are those of a "
-        "clock, whatever else the machine did."
+        "paper's d = 512 (Cora) and 2048 (Cornell). The paper's figures are from its own tuning. Seconds are those of "
+        "a clock, whatever else the machine did."
     )
 
 
