@@ -264,13 +264,13 @@ class TestVerdict:
         assert judge(np.ones((1, 5), np.float32), self.history(1.0)).health == "healthy"
 
     def test_on_a_tiny_graph_the_first_direction_is_no_sign_of_health(self) -> None:
-        verdict = Verdict(rank=1.44, most=4, start=2.56)
-        assert str(verdict).startswith("narrowed: effective rank 1.4 of at most 4, 2.6 before training; try")
+        verdict = Verdict(rank=1.44, most=4, start=3.2)
+        assert str(verdict).startswith("narrowed: effective rank 1.4 of at most 4, 3.2 before training; try")
         assert Verdict(rank=1.1, most=4, start=None).health == "collapsed"
 
     def test_lost_directions_are_told(self) -> None:
         z = np.zeros((300, 20), np.float32)
-        z[:, :8] = vectors(300, 8)
+        z[:, :4] = vectors(300, 4)
         assert judge(z, self.history(19, 9)).health == "narrowed"
 
     def test_the_start_is_that_of_the_last_phase(self) -> None:
