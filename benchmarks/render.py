@@ -1,12 +1,18 @@
-"""Writes the README's table of speeds and docs/speed.md from the records: ``python benchmarks/render.py``."""
+"""Writes the README's tables and docs/speed.md from the records: ``python benchmarks/render.py``."""
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from fdmvgcl.experiments import RecordFile
+from fdmvgcl.experiments.node_table import accuracies
+from fdmvgcl.experiments.nodes import DEVELOPMENT, HELD_OUT
+
 ROOT = Path(__file__).parent.parent
 START, END = "<!-- speed: made by benchmarks/render.py from benchmarks/results -->", "<!-- end of speed -->"
+
+ACCURACY = ("<!-- accuracy: made by benchmarks/render.py from results/nodes -->", "<!-- end of accuracy -->")
 
 
 def record(name: str) -> dict[str, Any]:
@@ -171,10 +177,19 @@ order. Of the matrix product's peak any gather is far: two operations for each n
 {similar_section()}"""
 
 
+def accuracy_tables() -> str:
+    records = RecordFile(ROOT / "results" / "nodes" / "records.jsonl")
+    return "\n".join(table.markdown() for table in accuracies(records, (DEVELOPMENT, HELD_OUT))).rstrip()
+
+
+def replaced(text: str, marks: tuple[str, str], content: str) -> str:
+    before, rest = text.split(marks[0])
+    _, after = rest.split(marks[1])
+    return f"{before}{marks[0]}\n{content}\n{marks[1]}{after}"
+
+
 def rendered(readme: str) -> str:
-    before, rest = readme.split(START)
-    _, after = rest.split(END)
-    return f"{before}{START}\n{speed_table()}\n{END}{after}"
+    return replaced(replaced(readme, (START, END), speed_table()), ACCURACY, accuracy_tables())
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def _views_reading(means: Mapping[str, float]) -> str:
         return _best_and_range(means)
     best = max(fixed, key=lambda variant: fixed[variant])
     gap = 100 * (means["AVLA"] - fixed[best])
-    return f"Measured: AVLA is {gap:+.1f} points from the best fixed choice, {best} views."
+    return f"Measured: AVLA is {gap:+.1f} points from the best fixed choice, {best}."
 
 
 def _growth_reading(means: Mapping[str, float]) -> str:

@@ -17,13 +17,21 @@ OURS = "FD-MVGCL"
 def render(records: RecordFile, folder: Path, groups: tuple[Sequence[str], Sequence[str]]) -> list[Path]:
     """``nodes.md`` and ``nodes.txt``."""
     tables = [
-        _accuracies(records, groups[0], "Test accuracy in %, data sets on which the default was developed"),
-        _accuracies(records, groups[1], "Test accuracy in %, held-out data sets"),
+        *accuracies(records, groups),
         _spreads(records, [*groups[0], *groups[1]]),
         _recipe(records, [*groups[0], *groups[1]]),
         _ranks(records, [*groups[0], *groups[1]]),
     ]
     return write_tables(tables, folder / "nodes")
+
+
+def accuracies(records: RecordFile, groups: tuple[Sequence[str], Sequence[str]]) -> list[Table]:
+    """The main table of each group of data sets, of those that have records."""
+    titles = ("data sets on which the default was developed", "held-out data sets")
+    made = [
+        _accuracies(records, names, f"Test accuracy in %, {told}") for names, told in zip(groups, titles, strict=True)
+    ]
+    return [table for table in made if table.rows]
 
 
 def scores_of(records: Sequence[Record], part: str | None = None) -> list[list[float]]:

@@ -1,0 +1,61 @@
+"""Ablations and cost: what is run, and what is read from it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fdmvgcl.experiments import EXPERIMENTS, RecordFile, carry_out
+from fdmvgcl.experiments.ablations import DEPTH, DIM, VIEWS
+from fdmvgcl.experiments.cost import Cost, measure
+from fdmvgcl.model import FDMVGCL
+
+SMALL = {"dim": 8, "views": 2, "epochs": 1}
+
+
+@pytest.mark.parametrize("ablation", [VIEWS, DEPTH, DIM], ids=lambda each: each.name)
+def test_variants_are_valid_settings_and_differ(ablation: object) -> None:
+    made = [FDMVGCL(**settings) for settings in ablation.variants.values()]  # type: ignore[attr-defined]
+    for model in made:
+        model.check_parameters()
+    assert len({str(model.settings) for model in made}) == len(made)
+    assert EXPERIMENTS[ablation.name] is ablation  # type: ignore[attr-defined]
+
+
+def test_a_small_one_from_run_to_files(tmp_path: Path) -> None:
+    small = replace(DEPTH, datasets=("karate",), variants={"1": {**SMALL, "time": 1.0}, "2": {**SMALL, "time": 2.0}})
+    records = RecordFile(tmp_path / "records.jsonl")
+    found = [record for _, record in carry_out(small.runs(["karate"], seeds=2), records)]
+    assert len(found) == 4
+    assert all(len(record["test"]) == len(record["untrained"]["test"]) for record in found)
+    assert found[0]["settings"]["time"] == 1.0
+    written = small.render(records, tmp_path)
+    assert {path.name for path in written} == {"depth.md", "depth.txt", "depth.png"}
+    assert (tmp_path / "depth.png").stat().st_size > 1000
+    assert "rises in" in (tmp_path / "depth.md").read_text()
+
+
+@pytest.mark.parametrize(("avla", "told"), [(0.9, "+10.0 points"), (0.7, "-10.0 points")])
+def test_avla_is_told_against_the_best_fixed_choice(tmp_path: Path, avla: float, told: str) -> None:
+    records = RecordFile(tmp_path / "records.jsonl")
+    for variant, mean in {"two fixed": 0.8, "three fixed": 0.75, "AVLA": avla}.items():
+        key = {"dataset": "cora", "variant": variant, "seed": 0}
+        records.append({"key": key, "test": [mean], "untrained": {"test": [0.5]}, "alphas": [0.01, 1.0]})
+    VIEWS.render(records, tmp_path)
+    text = (tmp_path / "views.txt").read_text()
+    assert f"AVLA is {told} from the best fixed choice, two fixed" in text
+    assert "83.6" in text  # the paper's figure for two views on Cora
+
+
+def test_cost_measures_and_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = measure("karate", 0)
+    assert record["nodes"] == 34
+    assert record["epochs"] == FDMVGCL().epochs
+    assert record["peak_bytes"] > 50 << 20
+    assert 0 < record["epoch_seconds"] * record["epochs"] < record["train_seconds"] * 2
+    records = RecordFile(tmp_path / "records.jsonl")
+    for seed, seconds in enumerate((3.0, 1.0, 2.0)):
+        records.append({"key": {"dataset": "cora", "seed": seed}, **record, "train_seconds": seconds})
+    Cost().render(records, tmp_path)
+    (row,) = [line for line in (tmp_path / "cost.txt").read_text().splitlines() if line.startswith("cora")]
+    assert row.split()[2] == "2.0"
