@@ -2,21 +2,29 @@
 
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.experiments import pool
+from fdmvgcl.graph import Graph
 from fdmvgcl.model import FDMVGCL
 
 
 def test_draw_is_the_same_every_time_and_valid() -> None:
-    first = pool.draw(12, dim=64)
-    assert first == pool.draw(12, dim=64)
+    first = pool.draw(12, "local", dim=64)
+    assert first == pool.draw(12, "local", dim=64)
+    assert first[0] == {"dim": 64}
+    assert sum(settings.get("skip") == 1 and settings["feature_scaling"] == "rows" for settings in first) == 6
     assert len({tuple(sorted(settings.items())) for settings in first}) == 12
     for settings in first:
         FDMVGCL(**settings).check_parameters()
-        assert settings["epochs"] >= 1
-        assert settings["views"] >= 2
+        assert settings.get("epochs", 1) >= 1
+        assert settings.get("views", 2) >= 2
+
+
+def test_a_graph_without_features_is_smooth() -> None:
+    assert pool.suggested_family(Graph.from_networkx(nx.karate_club_graph())) == "smooth"
 
 
 def test_choices_are_made_split_by_split_and_the_first_of_equals_wins() -> None:
@@ -24,7 +32,7 @@ def test_choices_are_made_split_by_split_and_the_first_of_equals_wins() -> None:
 
 
 def test_toml_round_trip(tmp_path: Path) -> None:
-    trials = tuple(pool.draw(3, dim=8))
+    trials = tuple(pool.draw(3, "smooth", dim=8))
     before = pool.Pool(trials, (2, 0, 2), (0.5, 0.25, 0.75))
     pool.write(before, tmp_path / "pool.toml", "two\nlines")
     assert pool.read(tmp_path / "pool.toml") == before

@@ -1,6 +1,7 @@
 """Pools of settings for the tuned row: drawn without a look at any label, stored as TOML with the choice of each split.
 
-Optuna's random sampler draws the pool before anything is trained. A sampler that learnt from validation scores would
+Optuna's random sampler draws the pool before anything is trained; only the graph's own suggestion, which needs no
+labels, says which kind of settings it has most of. A sampler that learnt from validation scores would
 make the pool of one split depend on the validation labels of the others, among which are its own test nodes.
 """
 
@@ -12,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from fdmvgcl.errors import InputError
+from fdmvgcl.features import FeatureTransform, suggested_skip
 from fdmvgcl.files import atomic_write
+from fdmvgcl.graph import Graph
 
 LARGEST_POOL = 30
 
@@ -41,24 +44,39 @@ class Pool:
                 raise ValueError(f"a choice must be the number of a trial below {len(self.trials)}, got {choice}")
 
 
-def draw(count: int, *, dim: int, seed: int = 0) -> list[dict[str, Any]]:
-    """``count`` settings from the space below, the families in turn; the same every time."""
+def suggested_family(graph: Graph) -> str:
+    """The family that the defaults choose for a graph, without labels."""
+    transform = FeatureTransform.fit(graph, "auto")
+    if transform.scaling == "none" and not transform.substitute:
+        return "magnitudes"
+    return "local" if suggested_skip(graph, transform) else "smooth"
+
+
+def draw(count: int, favoured: str, *, dim: int, seed: int = 0) -> list[dict[str, Any]]:
+    """``count`` settings, the same every time: the defaults first, then every other one from the favoured family and
+    the rest from the other families in turn.
+    """
     try:
         import optuna
     except ImportError:
         raise ValueError("drawing a pool needs Optuna: pip install 'fdmvgcl[tune]'") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=seed))
-    return [_suggest(study.ask(), list(FAMILIES)[i % len(FAMILIES)], dim) for i in range(count)]
+    others = [family for family in FAMILIES if family != favoured]
+    drawn: list[dict[str, Any]] = [{"dim": dim}]
+    for i in range(count - 1):
+        family = favoured if i % 2 == 0 else others[i // 2 % len(others)]
+        drawn.append(_suggest(study.ask(), family, dim))
+    return drawn
 
 
 def _suggest(trial: Any, family: str, dim: int) -> dict[str, Any]:
     settings = {
         "dim": dim,
         "views": trial.suggest_categorical("views", [3, 5]),
-        "time": trial.suggest_categorical("time", [1.0, 3.0, 10.0, 20.0]),
-        "epochs": trial.suggest_int("epochs", 3, 40, log=True),
-        "lr": round(trial.suggest_float("lr", 5e-4, 5e-3, log=True), 6),
+        "time": trial.suggest_categorical("time", [1.0, 3.0, 5.0, 10.0]),
+        "epochs": trial.suggest_int("epochs", 5, 50, log=True),
+        "lr": round(trial.suggest_float("lr", 1e-3, 5e-3, log=True), 6),
         "eta": trial.suggest_categorical("eta", [0.01, 0.05, 0.3]),
         "loss": trial.suggest_categorical("loss", ["regularised-cosmean", "regularised-cosmean", "cca-ssg"]),
         "activation": trial.suggest_categorical("activation", ["leaky", "identity"]),

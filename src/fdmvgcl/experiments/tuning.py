@@ -16,12 +16,13 @@ SEARCH = Search(normalisations=("centre+rows", "standardise"), penalties=(1.0, 0
 
 def runs(dataset: str, trials: int, dim: int) -> list[Run]:
     """One run a trial of the pool."""
+    favoured = pool.suggested_family(benchmark(dataset).graph)
     return [
         Run(
             {"dataset": dataset, "row": "tuning", "trial": number, "settings": settings},
             partial(_trial, dataset, settings),
         )
-        for number, settings in enumerate(pool.draw(trials, dim=dim))
+        for number, settings in enumerate(pool.draw(trials, favoured, dim=dim))
     ]
 
 
