@@ -84,8 +84,12 @@ def _make(runs: Sequence[Run], records: RecordFile, reporter: Reporter) -> None:
 
 
 def _estimate(runs: Sequence[Run]) -> str:
-    seconds = sum(run.seconds for run in runs)
-    return f"; about {_duration(seconds)} on two cores" if seconds else ""
+    known = [run.seconds for run in runs if run.seconds is not None]
+    if not known:
+        return ""
+    unknown = len(runs) - len(known)
+    rest = f", and {unknown} runs whose time was never measured" if unknown else ""
+    return f"; about {_duration(sum(known))} on two cores{rest}"
 
 
 def _duration(seconds: float) -> str:

@@ -1,7 +1,9 @@
 """The paper's node-classification tables: controls, and FD-MVGCL by default, tuned and as published."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +39,14 @@ class Nodes:
     def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
         """Controls first, then seed by seed, so that a table with few seeds is there early."""
         made = [
-            Run({"dataset": name, "row": row}, partial(control, name))
+            Run({"dataset": name, "row": row}, partial(control, name), _seconds(name, row))
             for name in datasets
             for row, control in CONTROLS.items()
         ]
         for seed in range(seeds):
             for row, run in ROWS.items():
                 made += [
-                    Run({"dataset": name, "row": row, "seed": seed}, partial(run, name, seed))
+                    Run({"dataset": name, "row": row, "seed": seed}, partial(run, name, seed), _seconds(name, row))
                     for name in datasets
                     if _has(name, row, seed)
                 ]
@@ -54,6 +56,24 @@ class Nodes:
         known = {record["key"]["dataset"]: None for record in records.records}
         others = [name for name in known if name not in self.datasets]
         return render(records, folder, (DEVELOPMENT, (*HELD_OUT, *others)))
+
+
+def measured_seconds(records: RecordFile) -> dict[str, dict[str, float]]:
+    """Mean seconds of a run by data set and row: what estimates are made of."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for record in records.records:
+        rows = found.setdefault(record["key"]["dataset"], {})
+        rows.setdefault(record["key"]["row"], []).append(record["seconds"])
+    return {name: {row: round(sum(s) / len(s), 1) for row, s in rows.items()} for name, rows in found.items()}
+
+
+@cache
+def _known_seconds() -> dict[str, dict[str, float]]:
+    return json.loads((files(__package__) / "seconds.json").read_text(encoding="utf-8"))
+
+
+def _seconds(name: str, row: str) -> float | None:
+    return _known_seconds().get(name, {}).get(row)
 
 
 def _has(name: str, row: str, seed: int) -> bool:

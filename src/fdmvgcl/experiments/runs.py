@@ -18,12 +18,12 @@ class Run:
     Args:
         key: what tells this run from the others, as JSON can hold it.
         work: makes the record's contents.
-        seconds: about how long it takes on two cores.
+        seconds: about how long it takes on two cores; None if that was never measured.
     """
 
     key: Key
     work: Callable[[], Record]
-    seconds: float = 0.0
+    seconds: float | None = None
 
 
 class Experiment(Protocol):
