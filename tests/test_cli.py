@@ -185,6 +185,7 @@ class TestEmbed:
         history = [json.loads(line) for line in Path("out/history.jsonl").read_text().splitlines()]
         for record in history:
             assert len(record["class_ratio"]) == len(record["alpha"])
+            assert 0 <= record["neighbour_homophily"] <= 1
             hi, officer, alone = zip(*record["class_ratio"], strict=True)
             assert all(0 < ratio < 10 for ratio in hi + officer)
             assert set(alone) == {None}

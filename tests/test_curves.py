@@ -49,3 +49,13 @@ def test_many_points_are_thinned_and_the_ends_kept() -> None:
     kept = thinned(points)
     assert len(kept) == 400
     assert (kept[0], kept[-1]) == (points[0], points[-1])
+
+
+def test_class_ratios_are_charted_by_their_mean_and_spectra_are_not() -> None:
+    records = [
+        {"epoch": e, "phase": 0, "class_ratio": [[1.0, None], [2.0, 3.0]], "spectrum": [[0.5]]} for e in range(2)
+    ]
+    (curve,) = Timeline(records).diagnostics()
+    assert curve.name == "class ratio"
+    assert curve.pieces[0][0][1] == 2.0
+    assert Timeline([{**records[0], "class_ratio": [[None]]}]).diagnostics() == []

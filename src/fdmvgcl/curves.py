@@ -15,7 +15,10 @@ MOST_POINTS = 400
 # Keys of a record that are no terms of the loss: the state of training, and what diagnostics measure.
 STATE = frozenset({"phase", "epoch", "loss", "alpha", "time", "skip_weight", "seconds"})
 DIAGNOSTICS = frozenset(
-    {"view_similarity", "effective_rank", "cka", "alignment", "uniformity", "spectrum", "class_ratio"}
+    {
+        *("view_similarity", "effective_rank", "cka", "alignment", "uniformity", "spectrum"),
+        *("class_ratio", "neighbour_homophily"),
+    }
 )
 
 
@@ -113,10 +116,17 @@ class Timeline:
 
 def _mean_of(key: str) -> Callable[[dict[str, Any]], float | None]:
     def value(record: dict[str, Any]) -> float | None:
-        found = numbers(record.get(key))
-        return number(record.get(key)) if found is None else sum(found) / len(found)
+        found = _of_classes(record.get(key)) if key == "class_ratio" else numbers(record.get(key))
+        return number(record.get(key)) if not found else sum(found) / len(found)
 
     return value
+
+
+def _of_classes(value: object) -> list[float]:
+    """The numbers of a list of lists, without those that a class does not have."""
+    if not isinstance(value, list):
+        return []
+    return [n for row in value if isinstance(row, list) for each in row if (n := number(each)) is not None]
 
 
 def _continued(paths: list[list[Point]], x: float, orders: list[float]) -> tuple[list[list[Point]], list[list[Point]]]:

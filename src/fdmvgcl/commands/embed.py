@@ -20,9 +20,10 @@ from fdmvgcl.commands.checkpoints import (
 from fdmvgcl.commands.console import Reporter, gigabytes
 from fdmvgcl.commands.report import report, run_record
 from fdmvgcl.commands.sources import Labelled, ReadOptions, data_set_labels, default_folder, file_labels, open_source
-from fdmvgcl.diagnostics import PAIR_ROWS, class_ratio, one_thread, significant
+from fdmvgcl.diagnostics import PAIR_ROWS, class_ratio, neighbour_homophily, one_thread, sample_rows, significant
 from fdmvgcl.features import SUBSTITUTE_COLUMNS
 from fdmvgcl.graph import Graph
+from fdmvgcl.losses import unit_rows
 from fdmvgcl.model import FDMVGCL
 from fdmvgcl.outputs import ResultFolder, write_views
 from fdmvgcl.plan import machine_memory
@@ -30,6 +31,7 @@ from fdmvgcl.training import Observer, Trainer
 from fdmvgcl.vectors import write_vectors
 from fdmvgcl.verdict import judge
 
+HOMOPHILY_NEIGHBOURS = 10
 # The estimate is rough, so only what is far beyond the machine is refused.
 _REFUSED, _CLOSE = 1.5, 0.7
 _ORDERS = {"project": "project features, then diffuse", "diffuse": "diffuse features once, then project"}
@@ -62,7 +64,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
                 report(folder, reporter)
             return
         _check_memory(model, graph, reporter)
-        observe = None if labelled is None else _class_ratios(labelled)
+        observe = None if labelled is None else _label_diagnostics(labelled)
         _train(model, graph, folder, fingerprint, reporter, observe, resume=options.resume)
         _tell_choices(model, reporter)
         z = _write(model, graph, folder, keep_views=options.keep_views, run=run_record(source, graph, reading, options))
@@ -145,16 +147,27 @@ def _tell_choices(model: FDMVGCL, reporter: Reporter) -> None:
         reporter.say(f"  chosen by the graph: {'; '.join(chosen)}")
 
 
-def _class_ratios(labelled: Labelled) -> Observer:
-    """Adds ``class_ratio`` to the records: a list for each view, a number for each class, null where it has none."""
+def _label_diagnostics(labelled: Labelled) -> Observer:
+    """Adds what only labels can tell to the records, and nowhere else.
+
+    ``class_ratio`` is a list for each view of a number for each class, null where it has none; ``neighbour_homophily``
+    is that of the views' sum, among 512 nodes.
+    """
     labels = torch.from_numpy(labelled.labels)
 
     def observe(views: torch.Tensor) -> dict[str, Any]:
+        known = labels.to(views.device)
         with one_thread():
-            found = class_ratio(views, labels.to(views.device), classes=len(labelled.classes), rows=PAIR_ROWS)
-        return {
-            "class_ratio": [[significant(r) if math.isfinite(r) else None for r in view] for view in found.tolist()]
-        }
+            found = class_ratio(views, known, classes=len(labelled.classes), rows=PAIR_ROWS)
+            record: dict[str, Any] = {
+                "class_ratio": [[significant(r) if math.isfinite(r) else None for r in view] for view in found.tolist()]
+            }
+            seen = sample_rows(known[:, None])[:, 0]
+            neighbours = min(HOMOPHILY_NEIGHBOURS, int(seen.ge(0).sum()) - 1)
+            if neighbours > 0:
+                summed = unit_rows(sample_rows(views)).mean(0)
+                record["neighbour_homophily"] = significant(neighbour_homophily(summed, seen, neighbours))
+        return record
 
     return observe
 

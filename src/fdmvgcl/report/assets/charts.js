@@ -36,6 +36,7 @@ const READING = {
   alignment: "How far apart a node’s vectors lie in neighbouring views; lower is closer agreement.",
   uniformity: "How evenly nodes spread over all directions; lower is more even.",
   "class ratio": "Distance between classes over distance within them, as watched with labels; higher is clearer.",
+  "neighbour homophily": "Share of a node’s ten nearest nodes that have its label, as watched with labels.",
   cka: "Similarity of the views as wholes; at 1 they hold the same information.",
 };
 const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
