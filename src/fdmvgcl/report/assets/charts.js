@@ -39,7 +39,7 @@ const READING = {
   "neighbour homophily": "Share of a node’s ten nearest nodes that have its label, as watched with labels.",
   cka: "Similarity of the views as wholes; at 1 they hold the same information.",
 };
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const capital = (text) => (text === "cka" ? "CKA" : text.charAt(0).toUpperCase() + text.slice(1));
 
 function trainingCharts() {
   const data = content.training;
