@@ -75,12 +75,17 @@ def _make(runs: Sequence[Run], records: RecordFile, reporter: Reporter) -> None:
     left = pending(runs, records)
     done = len(runs) - len(left)
     reporter.say(f"{len(runs)} runs, {done} of them on record in {records.path}{_estimate(left)}")
-    started = time.perf_counter()
+    with reporter.warnings():
+        _follow(left, records, done, reporter)
+
+
+def _follow(left: Sequence[Run], records: RecordFile, done: int, reporter: Reporter) -> None:
+    started, total = time.perf_counter(), done + len(left)
     for number, (run, record) in enumerate(carry_out(left, records), 1):
         told = " ".join(str(value) for value in run.key.values() if not isinstance(value, dict))
         spent = time.perf_counter() - started
         more = f"; about {_duration(spent / number * (len(left) - number))} to go" if number < len(left) else ""
-        reporter.remark(f"{done + number}/{len(runs)} {told}: {record['seconds']:.0f} s{more}")
+        reporter.remark(f"{done + number}/{total} {told}: {record['seconds']:.0f} s{more}")
 
 
 def _estimate(runs: Sequence[Run]) -> str:
