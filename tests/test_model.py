@@ -298,3 +298,10 @@ def test_features_that_are_all_alike_are_not_centred_away() -> None:
     model = FDMVGCL(dim=4, views=2, epochs=1).fit(graph)
     assert model.feature_centre_ is None
     assert np.abs(model.transform(graph)).max() > 0
+
+
+@pytest.mark.parametrize("name", ["eta", "skip_weight", "self_loops", "step"])
+@pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
+def test_weights_that_cannot_be_are_refused_by_name(name: str, value: float) -> None:
+    with pytest.raises(ValueError, match=f"{name} must be a finite number of at least 0"):
+        FDMVGCL(**{name: value}).check_parameters()

@@ -1,5 +1,6 @@
 """FDMVGCL: the estimator. Fit on a graph, get embeddings, keep the model, embed new nodes later."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -296,6 +297,10 @@ class FDMVGCL(BaseEstimator):
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}")
+        for name in ("eta", "skip_weight", "self_loops", "step"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < math.inf:
+                raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
         self._check_dynamics()
         self._filter(initial_orders(self.views), self._most_rounds)
 
