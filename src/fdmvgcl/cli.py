@@ -39,7 +39,7 @@ class _OneLineErrors(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
-            print("interrupted; if training had begun, go on with the same command and --resume", file=sys.stderr)
+            print("interrupted; the same command goes on where it was, embed with --resume", file=sys.stderr)
             return INTERRUPTED
 
 

@@ -17,6 +17,8 @@ NARROWED, COLLAPSED = 0.25, 0.1
 _FEW = 1 / 8  # of the directions that there could be: fewer are a collapse, but one beside the first is always enough
 _REMEDY = "try fewer --epochs, a lower --lr or, with the default loss, a higher --eta"
 
+_NOT_TRAINING = "it was so before training: the features hardly tell nodes apart"
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -33,16 +35,22 @@ class Verdict:
     start: float | None
 
     @property
+    def kept(self) -> float:
+        """Share of the directions at the start that are left."""
+        return (self.rank - 1) / (self.start - 1) if self.start is not None and self.start > 1 else 1.0
+
+    @property
     def health(self) -> Health:
-        share = (self.rank - 1) / (self.start - 1) if self.start is not None and self.start > 1 else 1.0
-        if self.rank - 1 < min(1, _FEW * (self.most - 1)) or share < COLLAPSED:
+        if self.rank - 1 < min(1, _FEW * (self.most - 1)) or self.kept < COLLAPSED:
             return "collapsed"
-        return "narrowed" if share < NARROWED else "healthy"
+        return "narrowed" if self.kept < NARROWED else "healthy"
 
     def __str__(self) -> str:
         before = "" if self.start is None else f", {_shown(self.start)} before training"
         told = f"{self.health}: effective rank {_shown(self.rank)} of at most {self.most}{before}"
-        return told if self.health == "healthy" else f"{told}; {_REMEDY}"
+        if self.health == "healthy":
+            return told
+        return f"{told}; {_REMEDY if self.kept < NARROWED else _NOT_TRAINING}"
 
 
 def _shown(rank: float) -> str:

@@ -23,7 +23,7 @@ def test_variants_are_valid_settings_and_differ(ablation: object) -> None:
 
 
 def test_a_small_one_from_run_to_files(tmp_path: Path) -> None:
-    small = replace(DEPTH, datasets=("karate",), variants={"1": {**SMALL, "time": 1.0}, "2": {**SMALL, "time": 2.0}})
+    small = replace(DEPTH, variants={"1": {**SMALL, "time": 1.0}, "2": {**SMALL, "time": 2.0}})
     records = RecordFile(tmp_path / "records.jsonl")
     found = [record for _, record in carry_out(small.runs(["karate"], seeds=2), records)]
     assert len(found) == 4
@@ -32,7 +32,9 @@ def test_a_small_one_from_run_to_files(tmp_path: Path) -> None:
     written = small.render(records, tmp_path)
     assert {path.name for path in written} == {"depth.md", "depth.txt", "depth.png"}
     assert (tmp_path / "depth.png").stat().st_size > 1000
-    assert "rises in" in (tmp_path / "depth.md").read_text()
+    text = (tmp_path / "depth.md").read_text()
+    assert "**karate**" in text
+    assert "rises in" in text
 
 
 @pytest.mark.parametrize(("avla", "told"), [(0.9, "+10.0 points"), (0.7, "-10.0 points")])

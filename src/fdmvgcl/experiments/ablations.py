@@ -45,7 +45,7 @@ class Ablation:
         ]
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
-        names = [name for name in self.datasets if records.matching(dataset=name)]
+        names = records.datasets(first=self.datasets)
         tables = [self._table(records, name) for name in names]
         written = write_tables(tables, folder / self.name, [f"The paper: {self.claim}"])
         lines: dict[str, Sequence[float | None]] = {}

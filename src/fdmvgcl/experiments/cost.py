@@ -36,7 +36,7 @@ class Cost:
         ]
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
-        names = [name for name in self.datasets if records.matching(dataset=name)]
+        names = records.datasets(first=self.datasets)
         medians = {name: _medians(records.matching(dataset=name)) for name in names}
         rows = [
             [

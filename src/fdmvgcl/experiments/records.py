@@ -3,7 +3,7 @@
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,11 @@ class RecordFile:
     def matching(self, **key: Any) -> list[Record]:
         """All records whose keys have these entries."""
         return [r for r in self.records if all(r["key"].get(name) == value for name, value in key.items())]
+
+    def datasets(self, first: Sequence[str] = ()) -> list[str]:
+        """Data sets that have records, those in ``first`` before the others."""
+        known = dict.fromkeys(record["key"]["dataset"] for record in self.records)
+        return [*(name for name in first if name in known), *(name for name in known if name not in first)]
 
     def append(self, record: Record) -> None:
         """Write a record to the end; it is on disk when this returns."""
