@@ -593,3 +593,24 @@ def test_a_terminal_that_is_not_utf8_does_not_end_a_run() -> None:
     result = subprocess.run(command, env=environment, capture_output=True, check=False)
     assert result.returncode == 0, result.stderr
     assert b"loss" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("embed", "karate", "-o", ""), "must name a file or folder"),
+        (
+            ("reproduce", "views", "--datasets", "karate", "-o", "here.txt"),
+            "here.txt: is a file; -o must name a folder",
+        ),
+        (("tune", "karate", "-o", "there"), "there: is a folder; -o must name a file"),
+        (("reproduce", "views", "--datasets", "nonsense", "-o", "new"), "'nonsense' is no data set"),
+    ],
+)
+def test_outputs_that_cannot_be_are_refused_before_any_work(arguments: tuple[str, ...], told: str) -> None:
+    Path("here.txt").touch()
+    Path("there").mkdir()
+    result = run(*arguments)
+    assert result.code == 2
+    assert told in result.err
+    assert sorted(path.name for path in Path().iterdir()) == ["here.txt", "there"]

@@ -15,6 +15,12 @@ def _option(panel: str, name: str, text: str, *more: str, **settings: Any) -> An
     return typer.Option(name, *more, help=text, rich_help_panel=panel, **settings)
 
 
+def _output(text: str) -> Path:
+    if not text:  # an unset variable of a shell would otherwise mean the working folder
+        raise typer.BadParameter("must name a file or folder, got ''")
+    return Path(text)
+
+
 def _rounds(text: str) -> int | str:
     if text == "auto":
         return text
@@ -62,9 +68,18 @@ DataRoot = Annotated[
 
 Folder = Annotated[
     Path | None,
-    _option(OUTPUT, "--output", "Result folder; without it edges.fdmvgcl for edges.csv.", "-o", metavar="DIR"),
+    _option(
+        OUTPUT,
+        "--output",
+        "Result folder; without it edges.fdmvgcl for edges.csv.",
+        "-o",
+        parser=_output,
+        metavar="DIR",
+    ),
 ]
-File = Annotated[Path, _option(OUTPUT, "--output", "The Parquet file to write: id, z.", "-o", metavar="FILE")]
+File = Annotated[
+    Path, _option(OUTPUT, "--output", "The Parquet file to write: id, z.", "-o", parser=_output, metavar="FILE")
+]
 Resume = Annotated[bool, _option(OUTPUT, "--resume", "Go on from the checkpoint that a stopped run left in DIR.")]
 NoViews = Annotated[bool, _option(OUTPUT, "--no-views", "Leave out views.parquet.")]
 NoEvaluate = Annotated[bool, _option(OUTPUT, "--no-evaluate", "Do not evaluate, even where labels are known.")]
@@ -241,9 +256,13 @@ Seeds = Annotated[int, typer.Option("--seeds", help="Runs of each setting, seeds
 Trials = Annotated[int, typer.Option("--trials", help="Settings in the pool.", min=1, max=30, metavar="N")]
 Records = Annotated[
     Path | None,
-    typer.Option("-o", "--output", help="Folder of records and tables; without it results/NAME.", metavar="DIR"),
+    typer.Option(
+        "-o", "--output", help="Folder of records and tables; without it results/NAME.", parser=_output, metavar="DIR"
+    ),
 ]
 PoolFile = Annotated[
     Path | None,
-    typer.Option("-o", "--output", help="The TOML file to write; without it DATASET.toml.", metavar="FILE"),
+    typer.Option(
+        "-o", "--output", help="The TOML file to write; without it DATASET.toml.", parser=_output, metavar="FILE"
+    ),
 ]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fdmvgcl.commands.console import Reporter
 from fdmvgcl.data import datasets as known_datasets
+from fdmvgcl.errors import InputError
 from fdmvgcl.experiments import EXPERIMENTS, RecordFile, Run, carry_out, pending, tuning
 from fdmvgcl.experiments import pool as pools
 
@@ -27,10 +28,12 @@ def reproduce(
     experiment = EXPERIMENTS[name]
     chosen = _chosen(datasets, experiment.datasets)
     folder = output or Path("results") / name
-    folder.mkdir(parents=True, exist_ok=True)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(folder, "is a file; -o must name a folder")
     records = RecordFile(folder / "records.jsonl")
     reporter.say(f"{name}: {experiment.summary}")
     _make(experiment.runs(chosen, seeds), records, reporter)
+    folder.mkdir(parents=True, exist_ok=True)
     for path in experiment.render(records, folder):
         reporter.say(f"wrote {path}")
 
@@ -42,6 +45,8 @@ def tune(
     _use(data_root)
     _chosen(dataset, ())
     path = output or Path(f"{dataset}.toml")
+    if path.is_dir():
+        raise InputError(path, "is a folder; -o must name a file")
     records = RecordFile(path.with_suffix(".jsonl"))
     runs = tuning.runs(dataset, trials, dim)
     _make(runs, records, reporter)
@@ -98,10 +103,6 @@ def _estimate(runs: Sequence[Run]) -> str:
 
 
 def _duration(seconds: float) -> str:
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 100
-        else f"{seconds / 60:.0f} min"
-        if seconds < 6000
-        else f"{seconds / 3600:.1f} h"
-    )
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

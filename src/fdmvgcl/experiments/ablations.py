@@ -7,12 +7,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from fdmvgcl.evaluation import Difference, paired_difference, summarise
+from fdmvgcl.evaluation import paired_difference, summarise
 from fdmvgcl.experiments import published
-from fdmvgcl.experiments.benchmark import benchmark, embed, scored
+from fdmvgcl.experiments.benchmark import benchmark, beside_untrained
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
-from fdmvgcl.experiments.tables import Table, percent, write_tables
+from fdmvgcl.experiments.tables import Table, percent, points, write_tables
 from fdmvgcl.figures import sweep
 
 
@@ -79,7 +79,7 @@ class Ablation:
                     percent(summary.mean),
                     "–" if summary.over_seeds is None else f"{100 * summary.over_seeds:.2f}",
                     percent(summarise(untrained).mean),
-                    _told(paired_difference([record["test"] for record in found], untrained)),
+                    points(paired_difference([record["test"] for record in found], untrained)),
                     " ".join(f"{alpha:.2f}" for alpha in found[0]["alphas"]),
                 ]
             )
@@ -87,21 +87,8 @@ class Ablation:
         return Table(dataset, header, rows, [self.reading(self._means(records, dataset))])
 
 
-def _told(difference: Difference) -> str:
-    if difference.low is None or difference.high is None:
-        return f"{100 * difference.mean:+.1f}"
-    return f"{100 * difference.mean:+.1f} ({100 * difference.low:+.1f} to {100 * difference.high:+.1f})"
-
-
 def _run(name: str, settings: Mapping[str, Any], seed: int) -> Record:
-    bench = benchmark(name)
-    trained, untrained = (embed(bench.graph, {**settings, **change}, seed) for change in ({}, {"epochs": 0}))
-    return {
-        "settings": trained.model.settings,
-        **trained.told(),
-        **scored(bench.probe(list(trained.views), tune=True)),
-        "untrained": scored(bench.probe(list(untrained.views), tune=True)),
-    }
+    return beside_untrained(benchmark(name), settings, seed)
 
 
 def _best_and_range(means: Mapping[str, float]) -> str:

@@ -76,6 +76,17 @@ def embed(graph: Graph, settings: Settings, seed: int) -> Embedded:
     return Embedded(model.transform_views(graph), model, seconds)
 
 
+def beside_untrained(bench: Benchmark, settings: Settings, seed: int) -> dict[str, Any]:
+    """A record of these settings and of the same encoder before training, β tuned split by split for both."""
+    trained, untrained = (embed(bench.graph, {**settings, **change}, seed) for change in ({}, {"epochs": 0}))
+    return {
+        "settings": trained.model.settings,
+        **trained.told(),
+        **scored(bench.probe(list(trained.views), tune=True)),
+        "untrained": scored(bench.probe(list(untrained.views), tune=True)),
+    }
+
+
 def scored(outcomes: Sequence[Outcome]) -> dict[str, Any]:
     """Test scores and what was chosen before they were read, split by split."""
     return {

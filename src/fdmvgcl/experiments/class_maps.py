@@ -50,7 +50,7 @@ class ClassMaps:
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
         written = write_tables([table(record) for record in records.records], folder / self.name, [CLAIM, REMARK])
-        for name in dict.fromkeys(record["key"]["dataset"] for record in records.records):
+        for name in records.datasets():
             written.append(save(draw(records.matching(dataset=name)), folder / f"{self.name}-{name}.png"))
         return written
 

@@ -46,7 +46,7 @@ class ComponentSpectra:
         ]
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
-        names = list(dict.fromkeys(record["key"]["dataset"] for record in records.records))
+        names = records.datasets()
         written = write_tables([_table(records, name) for name in names], folder / self.name, [CLAIM, REMARK])
         return [*written, save(draw(records, names), folder / f"{self.name}.png")] if names else written
 

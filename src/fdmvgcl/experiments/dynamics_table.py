@@ -7,11 +7,11 @@ from typing import Any
 
 from fdmvgcl.evaluation import paired_difference, summarise
 from fdmvgcl.experiments import published
-from fdmvgcl.experiments.benchmark import benchmark, embed, scored
+from fdmvgcl.experiments.benchmark import benchmark, beside_untrained
 from fdmvgcl.experiments.nodes import CONTROLS
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
-from fdmvgcl.experiments.tables import Table, percent, write_tables
+from fdmvgcl.experiments.tables import Table, percent, points, write_tables
 
 ROWS = ("grand", "grand-attention", "gread", "cde", "graphcon")
 CONTROL_ROWS = ("raw", "diffused")
@@ -46,7 +46,7 @@ class DynamicsTable:
         return made
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
-        names = list(dict.fromkeys(record["key"]["dataset"] for record in records.records))
+        names = records.datasets()
         return write_tables([table(records, name) for name in names], folder / self.name, [CLAIM, _told()])
 
 
@@ -61,15 +61,7 @@ def _told() -> str:
 
 
 def _run(name: str, row: str, seed: int) -> Record:
-    """Trained, and untrained with the same settings."""
-    bench = benchmark(name)
-    trained, untrained = (embed(bench.graph, {**SETTINGS, "dynamics": row, **c}, seed) for c in ({}, {"epochs": 0}))
-    return {
-        "settings": trained.model.settings,
-        **trained.told(),
-        **scored(bench.probe(list(trained.views), tune=True)),
-        "untrained": scored(bench.probe(list(untrained.views), tune=True)),
-    }
+    return beside_untrained(benchmark(name), {**SETTINGS, "dynamics": row}, seed)
 
 
 def table(records: RecordFile, dataset: str) -> Table:
@@ -82,9 +74,6 @@ def table(records: RecordFile, dataset: str) -> Table:
         ours, before = ([record["test"] for record in part] for part in (found, [r["untrained"] for r in found]))
         summary, added = summarise(ours), paired_difference(ours, before)
         means[row] = summary.mean
-        interval = (
-            "" if added.low is None or added.high is None else f" ({100 * added.low:+.1f} to {100 * added.high:+.1f})"
-        )
         seconds = sum(record["train_seconds"] for record in found) / len(found)
         rows.append(
             [
@@ -93,7 +82,7 @@ def table(records: RecordFile, dataset: str) -> Table:
                 percent(summary.mean),
                 "–" if summary.over_seeds is None else f"{100 * summary.over_seeds:.2f}",
                 percent(summarise(before).mean),
-                f"{100 * added.mean:+.1f}{interval}",
+                points(added),
                 f"{seconds:.0f}",
             ]
         )

@@ -50,8 +50,7 @@ class LossCurves:
         return made
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
-        names = [name for name in self.datasets if records.matching(dataset=name)]
-        names += [n for n in dict.fromkeys(r["key"]["dataset"] for r in records.records) if n not in names]
+        names = records.datasets(first=self.datasets)
         note = (
             f"Two views of orders 0.01 and 1, d = {DIM}, the paper's T, learning rate, weight decay and η for each "
             f"data set, solved exactly; the first {SPLITS} public splits (or as many as there are). What was lost "

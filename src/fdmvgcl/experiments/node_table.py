@@ -8,7 +8,7 @@ import numpy as np
 from fdmvgcl.evaluation import Difference, Summary, paired_difference, summarise
 from fdmvgcl.experiments import published
 from fdmvgcl.experiments.records import Record, RecordFile
-from fdmvgcl.experiments.tables import Table, percent, write_tables
+from fdmvgcl.experiments.tables import Table, percent, points, write_tables
 
 MISSING = "–"
 OURS = "FD-MVGCL"
@@ -85,21 +85,13 @@ def _row(records: RecordFile, name: str) -> list[str] | None:
     for row in ("default", "tuned"):
         found = summary(by_row[row])
         bold = found is not None and found.mean >= goal
-        cells += [f"**{_mean(found)}**" if bold else _mean(found), _told(added(by_row[row]))]
+        gain = added(by_row[row])
+        cells += [f"**{_mean(found)}**" if bold else _mean(found), MISSING if gain is None else points(gain)]
     return [*cells, _mean(summary(by_row["published"], "tuned_betas"))]
 
 
 def _mean(found: Summary | None) -> str:
     return MISSING if found is None else percent(found.mean)
-
-
-def _told(difference: Difference | None) -> str:
-    if difference is None:
-        return MISSING
-    told = f"{100 * difference.mean:+.1f}"
-    if difference.low is None or difference.high is None:
-        return told
-    return f"{told} ({100 * difference.low:+.1f} to {100 * difference.high:+.1f})"
 
 
 def _conclusions(records: RecordFile, datasets: Sequence[str]) -> list[str]:

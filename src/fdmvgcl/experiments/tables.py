@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fdmvgcl.evaluation import Difference
 from fdmvgcl.files import atomic_write
 
 
@@ -44,6 +45,14 @@ def _plain(cell: str) -> str:
 def percent(share: float) -> str:
     """``0.8142`` as ``81.4``."""
     return f"{100 * share:.1f}"
+
+
+def points(difference: Difference) -> str:
+    """A difference of shares in points, ``+1.2 (-0.3 to +2.7)``; without an interval where there is none."""
+    mean = f"{100 * difference.mean:+.1f}"
+    if difference.low is None or difference.high is None:
+        return mean
+    return f"{mean} ({100 * difference.low:+.1f} to {100 * difference.high:+.1f})"
 
 
 def write_tables(tables: Sequence[Table], stem: Path, preface: Sequence[str] = ()) -> list[Path]:
