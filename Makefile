@@ -23,7 +23,7 @@ test: check docs
 	OMP_NUM_THREADS=1 $(BIN)/pytest
 
 docs: .venv/.installed
-	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build
+	$(BIN)/sphinx-build -E -W --keep-going -q docs docs/_build
 
 lock: .venv/.installed
 	$(BIN)/pip freeze --all --exclude pip --exclude-editable | sed 's/+cpu$$//' > requirements.lock
