@@ -82,5 +82,5 @@ def test_a_setting_that_is_given_is_not_overruled() -> None:
     model = FDMVGCL(dim=4, views=2, epochs=0, skip=0, feature_scaling="none", view_scaling="rows").fit(graph)
     assert (model.features_in_.scaling, model.view_scaling_, model.skip_) == ("none", "rows", 0)
     suggested = FDMVGCL(dim=4, views=2, epochs=0).fit(graph)
-    assert float(suggested.encoder_.skip_weight) == 3.0
+    assert float(suggested.encoder_.skip_weight) == 10.0
     assert float(FDMVGCL(dim=4, views=2, epochs=0, skip=1).fit(graph).encoder_.skip_weight) == 1.0

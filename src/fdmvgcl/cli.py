@@ -126,7 +126,7 @@ def embed(
     weight_decay: o.WeightDecay = 0.0,
     loss: o.Loss = "regularised-cosmean",
     eta: o.Eta = 0.05,
-    min_rank: o.MinRank = 0.25,
+    min_rank: o.MinRank = 0.75,
 ) -> None:
     """Embed a graph: learn from it without labels and write embeddings keyed by your ids."""
     from fdmvgcl.commands import embed as command

@@ -57,7 +57,7 @@ class FDMVGCL(BaseEstimator):
             most 1 that divides the time into at least 4.
         skip: rounds of skip-connection, which keeps a share of the undiffused features; 0 for none; ``"auto"`` decides
             by how much neighbours' features resemble each other, see :func:`fdmvgcl.features.suggested_skip`.
-        skip_weight: how large a share; None is 1, or 3 where ``skip="auto"`` decided for a skip-connection.
+        skip_weight: how large a share; None is 1, or 10 where ``skip="auto"`` decided for a skip-connection.
         learn_skip: learn that share.
         learn_alpha: learn the orders; otherwise they stay evenly spaced from 0.01 to 1.
         normalisation: of the adjacency, ``"sym"`` or ``"rw"``; ``None`` is ``"sym"``, or ``"rw"`` for directed graphs
@@ -117,7 +117,7 @@ class FDMVGCL(BaseEstimator):
         feature_scaling: FeatureScaling = "auto",
         centre_features: bool = True,
         view_scaling: ViewScaling = "auto",
-        min_rank: float = 0.25,
+        min_rank: float = 0.75,
         merge_width: float = 1e-4,
         smallest_alpha: float = 1e-4,
         order_of_work: Order | None = None,

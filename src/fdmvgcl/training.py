@@ -43,7 +43,7 @@ class Schedule:
     weight_decay: float = 0.0
     smallest_alpha: float = 1e-4
     merge_width: float = 1e-4
-    min_rank: float = 0.25
+    min_rank: float = 0.75
 
     def __post_init__(self) -> None:
         if self.epochs < 0:

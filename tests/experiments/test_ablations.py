@@ -52,7 +52,7 @@ def test_avla_is_told_against_the_best_fixed_choice(tmp_path: Path, avla: float,
 def test_cost_measures_and_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = measure("karate", 0)
     assert record["nodes"] == 34
-    assert record["epochs"] == FDMVGCL().epochs
+    assert 1 <= record["epochs"] <= FDMVGCL().epochs
     assert record["peak_bytes"] > 50 << 20
     assert 0 < record["epoch_seconds"] * record["epochs"] < record["train_seconds"] * 2
     records = RecordFile(tmp_path / "records.jsonl")

@@ -168,7 +168,7 @@ SkipWeight = Annotated[
     _option(
         DIFFUSION,
         "--skip-weight",
-        "Share of undiffused features that a round adds; without it 1, or 3 where auto decided for a round.",
+        "Share of undiffused features that a round adds; without it 1, or 10 where auto decided for a round.",
         metavar="S",
     ),
 ]

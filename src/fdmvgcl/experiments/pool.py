@@ -53,8 +53,8 @@ def suggested_family(graph: Graph) -> str:
 
 
 def draw(count: int, favoured: str, *, dim: int, seed: int = 0) -> list[dict[str, Any]]:
-    """``count`` settings, the same every time: the defaults first, then every other one from the favoured family and
-    the rest from the other families in turn.
+    """``count`` settings, the same every time: the defaults first, then two of three from the favoured family and the
+    rest from the other families in turn.
     """
     try:
         import optuna
@@ -65,7 +65,7 @@ def draw(count: int, favoured: str, *, dim: int, seed: int = 0) -> list[dict[str
     others = [family for family in FAMILIES if family != favoured]
     drawn: list[dict[str, Any]] = [{"dim": dim}]
     for i in range(count - 1):
-        family = favoured if i % 2 == 0 else others[i // 2 % len(others)]
+        family = favoured if i % 3 < 2 else others[i // 3 % len(others)]
         drawn.append(_suggest(study.ask(), family, dim))
     return drawn
 
@@ -73,18 +73,18 @@ def draw(count: int, favoured: str, *, dim: int, seed: int = 0) -> list[dict[str
 def _suggest(trial: Any, family: str, dim: int) -> dict[str, Any]:
     settings = {
         "dim": dim,
-        "views": trial.suggest_categorical("views", [3, 5]),
+        "views": trial.suggest_categorical("views", [3, 5, 8]),
         "time": trial.suggest_categorical("time", [1.0, 3.0, 5.0, 10.0]),
-        "epochs": trial.suggest_int("epochs", 5, 50, log=True),
-        "lr": round(trial.suggest_float("lr", 1e-3, 5e-3, log=True), 6),
-        "eta": trial.suggest_categorical("eta", [0.01, 0.05, 0.3]),
+        "epochs": trial.suggest_int("epochs", 4, 40, log=True),
+        "lr": round(trial.suggest_float("lr", 5e-4, 5e-3, log=True), 6),
+        "eta": trial.suggest_categorical("eta", [0.05, 0.3, 1.0]),
         "loss": trial.suggest_categorical("loss", ["regularised-cosmean", "regularised-cosmean", "cca-ssg"]),
         "activation": trial.suggest_categorical("activation", ["leaky", "identity"]),
         "min_rank": 0.0,
         **FAMILIES[family],
     }
     if settings["skip"]:
-        settings["skip_weight"] = trial.suggest_categorical("skip_weight", [1.0, 3.0, 10.0])
+        settings["skip_weight"] = trial.suggest_categorical("skip_weight", [3.0, 10.0, 30.0])
     return settings
 
 
