@@ -19,12 +19,12 @@ from fdmvgcl.files import StrPath
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_unstable
 from fdmvgcl.graph import Graph
-from fdmvgcl.losses import LOSSES, REGULARISED_COSMEAN, make_loss, unit_rows
+from fdmvgcl.losses import LOSSES, REGULARISED_COSMEAN, make_loss
 from fdmvgcl.operators import Normalisation, Operator
 from fdmvgcl.plan import Order, Workload
 from fdmvgcl.training import Observer, Schedule, Trainer, initial_orders
+from fdmvgcl.view_scaling import VIEW_SCALINGS, ViewScaling, scale_views, suggested_view_scaling, view_norms
 
-ViewScaling = Literal["auto", "rows", "view", "none"]
 Skip = int | Literal["auto"]
 
 
@@ -182,7 +182,9 @@ class FDMVGCL(BaseEstimator):
         self.features_in_ = FeatureTransform.fit(graph, self.feature_scaling)
         self.feature_centre_ = self._centre(graph)
         self.skip_ = self._suggested_skip(graph) if self.skip == "auto" else self.skip
-        self.view_scaling_ = self._suggested_view_scaling() if self.view_scaling == "auto" else self.view_scaling
+        self.view_scaling_ = (
+            suggested_view_scaling(self.features_in_) if self.view_scaling == "auto" else self.view_scaling
+        )
         self.order_of_work_ = self.choose_order(graph)
         trainer = self._trainer(initial_orders(self.views), torch.Generator().manual_seed(self.seed), observe)
         if resume is not None:
@@ -219,8 +221,7 @@ class FDMVGCL(BaseEstimator):
         self.encoder_ = trainer.encoder
         self.history_ = trainer.history
         self.betas_ = np.full(len(self.alphas_), 1 / len(self.alphas_), dtype=np.float32)
-        views = self._views(inputs)
-        self.view_norms_ = views.square().sum(-1).mean(-1).sqrt().cpu().numpy()
+        self.view_norms_ = view_norms(self._views(inputs)).cpu().numpy()
         return self
 
     # -- using --------------------------------------------------------------------------------------------------------
@@ -237,7 +238,7 @@ class FDMVGCL(BaseEstimator):
         """The views as they enter the sum (scaled), shape (K̃, N, dim)."""
         if not hasattr(self, "encoder_"):
             raise ValueError("this FDMVGCL must be fitted (or loaded) before it can transform")
-        return self._scaled(self._views(self._inputs(graph))).cpu().numpy()
+        return scale_views(self._views(self._inputs(graph)), self.view_scaling_, self.view_norms_).cpu().numpy()
 
     def combine(self, views: NDArray[np.float32]) -> NDArray[np.float32]:
         """The embedding (N, dim) of views (K̃, N, dim) from :meth:`transform_views`: their weighted sum."""
@@ -291,7 +292,7 @@ class FDMVGCL(BaseEstimator):
             "loss": tuple(LOSSES),
             "activation": ("leaky", "relu", "identity"),
             "initialisation": ("orthogonal", "glorot"),
-            "view_scaling": ("auto", "rows", "view", "none"),
+            "view_scaling": VIEW_SCALINGS,
             "order_of_work": (None, "project", "diffuse"),
         }
         for name, allowed in choices.items():
@@ -413,23 +414,6 @@ class FDMVGCL(BaseEstimator):
         # Other dynamics have terms of their own that hold on to the start.
         return suggested_skip(graph, self.features_in_) if self.dynamics == LINEAR else 0
 
-    def _suggested_view_scaling(self) -> ViewScaling:
-        kept = self.features_in_.scaling == "none" and not self.features_in_.substitute
-        return "view" if kept else "rows"
-
-    def _scaled(self, views: Tensor) -> Tensor:
-        if self.view_scaling_ == "rows":
-            return unit_rows(views)
-        if self.view_scaling_ == "none":
-            return views
-        norms = torch.from_numpy(self.view_norms_).to(views)
-        return views / torch.where(norms > 0, norms, torch.ones_like(norms))[:, None, None]
-
     def _combine_uniformly(self, views: Tensor) -> Tensor:
         """The embedding's rows while training, when the scale of a whole view is taken from the sample itself."""
-        if self.view_scaling_ == "rows":
-            return unit_rows(views).mean(0)
-        if self.view_scaling_ == "none":
-            return views.mean(0)
-        norms = views.square().sum(-1).mean(-1).sqrt()[:, None, None]
-        return (views / torch.where(norms > 0, norms, torch.ones_like(norms))).mean(0)
+        return scale_views(views, self.view_scaling_, view_norms(views)).mean(0)

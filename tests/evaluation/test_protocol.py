@@ -1,5 +1,6 @@
 import inspect
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 import fdmvgcl.evaluation
 from fdmvgcl.data import Split
-from fdmvgcl.evaluation import Search, Trial, choose, evaluate, final_score, hide_test, protocol
+from fdmvgcl.evaluation import COARSE, Search, Trial, choose, evaluate, final_score, hide_test, protocol
 
 NODES, CLASSES = 160, 3
 QUICK = Search(penalties=(1.0, 0.1, 0.01), tune_weights=True)
@@ -93,6 +94,30 @@ def test_validation_decides_not_test(labels, splits):
     assert outcome.choice.settings == {"good": "val"}
     assert outcome.choice.validation == 1.0
     assert outcome.test < 0.7
+
+
+class TestShortlist:
+    """Only the best of a coarse search are searched in full."""
+
+    @pytest.mark.parametrize("shortlist", [3, 30])
+    def test_a_shortlist_of_all_changes_nothing(self, pool, labels, splits, shortlist):
+        full, listed = (evaluate(pool, labels, splits, search=replace(QUICK, shortlist=n)) for n in (None, shortlist))
+        assert [o.choice for o in full] == [o.choice for o in listed]
+
+    def test_what_is_not_on_it_is_not_chosen(self, pool, labels, splits):
+        known = [hide_test(labels, split) for split in splits]
+        coarse = [choose([trial], known, splits, metric="accuracy", search=COARSE) for trial in pool]
+        for outcome in evaluate(pool, labels, splits, search=replace(QUICK, shortlist=1)):
+            scores = [choices[outcome.split].validation for choices in coarse]
+            assert outcome.choice.trial == scores.index(max(scores))
+
+    def test_it_depends_on_no_test_label_and_no_other_split(self, pool, labels, splits):
+        search = replace(QUICK, shortlist=2)
+        together = evaluate(pool, labels, splits, search=search)
+        for split, outcome in zip(splits, together, strict=True):
+            shuffled = labels.copy()
+            shuffled[split.test] = (labels[split.test] + 1) % CLASSES
+            assert evaluate(pool, shuffled, [split], search=search)[0].choice == outcome.choice
 
 
 def test_of_equals_the_first_is_kept(pool, labels, splits):

@@ -3,12 +3,13 @@
 from .controls import diffused, majority, raw
 from .metrics import score
 from .probe import PENALTIES, LinearProbe, fit_path
-from .protocol import Choice, Outcome, Search, Trial, choose, evaluate, final_score, hide_test
+from .protocol import COARSE, Choice, Outcome, Search, Trial, choose, evaluate, final_score, hide_test
 from .summary import Difference, Summary, paired_difference, summarise
 from .views import NORMALISATIONS, Normalise, Rows, Views
 from .weights import tune, uniform
 
 __all__ = [
+    "COARSE",
     "NORMALISATIONS",
     "PENALTIES",
     "Choice",

@@ -5,7 +5,7 @@ trials serves all splits, and for each split the trial, β, the normalisation an
 split's own training and validation labels. The functions that choose get labels without the test nodes'.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -42,12 +42,19 @@ class Search:
         penalties: penalties to try, strongest first (see :func:`fdmvgcl.evaluation.probe.fit_path`).
         patience: the path of penalties ends after this many without a gain: weaker ones overfit more, and cost most.
         tune_weights: whether to tune β of the chosen trial; else β is uniform.
+        shortlist: search only so many trials of a larger pool in full: those that a coarse search of all of them, by
+            the split's validation nodes too, puts first. None searches all.
     """
 
     normalisations: tuple[Normalise, ...] = NORMALISATIONS
     penalties: tuple[float, ...] = PENALTIES
     patience: int = 4
     tune_weights: bool = False
+    shortlist: int | None = None
+
+
+# Enough to rank the trials of one pool.
+COARSE = Search(normalisations=("centre+rows", "standardise"), penalties=(1.0, 0.1, 0.01, 0.001), patience=2)
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,7 @@ def choose(
     """The best choice for each split by its validation nodes alone.
 
     Args:
-        trials: the pool. Each is opened once for all splits (and once more to tune β, where it was chosen).
+        trials: the pool. Each is opened once for all splits (once more to tune β, and for a shortlist).
         known: for each split, the labels without its test nodes' (:func:`hide_test`), shape (N,).
         splits: the splits; no choice for one of them depends on another.
         metric: what to maximise.
@@ -113,20 +120,17 @@ def choose(
     for labels, split in zip(known, splits, strict=True):
         if (labels[split.test] != HIDDEN).any():
             raise ValueError("choose() must not be given test labels: pass hide_test(labels, split)")
+    candidates: list[Collection[int]] = [range(len(trials)) for _ in splits]
+    if search.shortlist is not None and search.shortlist < len(trials):
+        coarse = [_scores(trial, known, splits, metric) for trial in trials]
+        candidates = [_first(scores, search.shortlist) for scores in zip(*coarse, strict=True)]
     best: list[Choice | None] = [None] * len(splits)
-    for index, trial in enumerate(trials):
-        views = Views(trial.open())
-        for i, (labels, split) in enumerate(zip(known, splits, strict=True)):
-            fit = _Fit(views, labels, split, metric)
-            best[i] = _consider(best[i], index, trial, fit, search)
+    for index, i, fit in _fits(trials, candidates, known, splits, metric):
+        best[i] = _consider(best[i], index, trials[index].settings, fit, search)
     chosen = [choice for choice in best if choice is not None]
-    if not search.tune_weights:
-        return chosen
-    for index in sorted({choice.trial for choice in chosen}):
-        views = Views(trials[index].open())
-        for i, (labels, split) in enumerate(zip(known, splits, strict=True)):
-            if chosen[i].trial == index:
-                chosen[i] = _tune(chosen[i], _Fit(views, labels, split, metric), search)
+    if search.tune_weights:
+        for _, i, fit in _fits(trials, [[choice.trial] for choice in chosen], known, splits, metric):
+            chosen[i] = _tune(chosen[i], fit, search)
     return chosen
 
 
@@ -180,7 +184,32 @@ class _Fit:
         return probe.decision(self.views.rows(beta, normalise, self.split.test))
 
 
-def _consider(best: Choice | None, index: int, trial: Trial, fit: _Fit, search: Search) -> Choice | None:
+def _fits(
+    trials: Sequence[Trial],
+    candidates: Sequence[Collection[int]],
+    known: Sequence[NDArray[np.int64]],
+    splits: Sequence[Split],
+    metric: Metric,
+) -> Iterator[tuple[int, int, _Fit]]:
+    """(trial, split, the two brought together) for the candidates of each split; a trial is opened once for all."""
+    for index in sorted(set().union(*candidates)):
+        views = Views(trials[index].open())
+        for i, (labels, split) in enumerate(zip(known, splits, strict=True)):
+            if index in candidates[i]:
+                yield index, i, _Fit(views, labels, split, metric)
+
+
+def _scores(trial: Trial, known: Sequence[NDArray[np.int64]], splits: Sequence[Split], metric: Metric) -> list[float]:
+    """What a coarse search finds for each split."""
+    return [choice.validation for choice in choose([trial], known, splits, metric=metric, search=COARSE)]
+
+
+def _first(scores: Sequence[float], count: int) -> list[int]:
+    """The ``count`` best, the first of equals."""
+    return sorted(range(len(scores)), key=lambda index: -scores[index])[:count]
+
+
+def _consider(best: Choice | None, index: int, settings: Mapping[str, Any], fit: _Fit, search: Search) -> Choice | None:
     """The better of ``best`` and this trial with uniform β."""
     beta = uniform(len(fit.views))
     for normalise in search.normalisations:
@@ -188,7 +217,7 @@ def _consider(best: Choice | None, index: int, trial: Trial, fit: _Fit, search: 
         if best is None or value > best.validation:
             decision = fit.decision(beta, normalise, probe)
             weights = tuple(beta.tolist())
-            best = Choice(index, trial.settings, weights, normalise, penalty, value, probe.classes, decision)
+            best = Choice(index, settings, weights, normalise, penalty, value, probe.classes, decision)
     return best
 
 

@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from fdmvgcl.evaluation import Search, Trial, choose, hide_test
+from fdmvgcl.evaluation import COARSE, Trial, choose, hide_test
 from fdmvgcl.experiments import pool
 from fdmvgcl.experiments.benchmark import benchmark, embed
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
-
-# A coarser grid than the final probe's: it only has to rank the trials of one pool.
-SEARCH = Search(normalisations=("centre+rows", "standardise"), penalties=(1.0, 0.1, 0.01, 0.001), patience=2)
 
 
 def runs(dataset: str, trials: int, dim: int) -> list[Run]:
@@ -32,7 +29,7 @@ def _trial(dataset: str, settings: dict[str, Any]) -> Record:
     embedded = embed(bench.graph, settings, seed=0)
     summed = embedded.model.combine(embedded.views)
     known = [hide_test(bench.dataset.labels, split) for split in bench.splits]
-    found = choose([Trial({}, lambda: [summed])], known, bench.splits, metric=bench.dataset.metric, search=SEARCH)
+    found = choose([Trial({}, lambda: [summed])], known, bench.splits, metric=bench.dataset.metric, search=COARSE)
     return {"validation": [choice.validation for choice in found], **embedded.told()}
 
 

@@ -1,0 +1,34 @@
+"""How views are scaled before they are summed: diffused for long they shrink by orders, and β would mean little."""
+
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from fdmvgcl.features import FeatureTransform
+from fdmvgcl.losses import unit_rows
+
+ViewScaling = Literal["auto", "rows", "view", "none"]
+VIEW_SCALINGS: tuple[ViewScaling, ...] = ("auto", "rows", "view", "none")
+
+
+def suggested_view_scaling(transform: FeatureTransform) -> ViewScaling:
+    """``"view"`` where the features' magnitudes are kept, else ``"rows"``."""
+    return "view" if transform.scaling == "none" and not transform.substitute else "rows"
+
+
+def view_norms(views: Tensor) -> Tensor:
+    """Root of the mean squared row length of each view, (K, N, d) -> (K,)."""
+    return views.square().sum(-1).mean(-1).sqrt()
+
+
+def scale_views(views: Tensor, scaling: ViewScaling, norms: Tensor | NDArray[np.float32]) -> Tensor:
+    """Views (K, N, d) with unit rows, or divided by one number each (``norms``, shape (K,)), or as they are."""
+    if scaling == "rows":
+        return unit_rows(views)
+    if scaling == "none":
+        return views
+    norms = torch.as_tensor(norms).to(views)
+    return views / torch.where(norms > 0, norms, torch.ones_like(norms))[:, None, None]
