@@ -275,7 +275,8 @@ class TestBadInput:
             ("--dim", "0", "--dim"),
             ("--dim", "x", "--dim"),
             ("--views", "1", "--views"),
-            ("--lr", "-1", "lr must lie in [0, 10]"),
+            ("--lr", "-1", "--lr must lie in [0, 10]"),
+            ("--skip-weight", "-1", "--skip-weight must be a finite number"),
             ("--time", "0", "time"),
             ("--seed", str(2**70), "--seed"),
             ("--scheme", "euler", "scheme"),
@@ -283,8 +284,8 @@ class TestBadInput:
             ("--activation", "tanh", "activation must be one of"),
             ("--loss", "infonce", "loss must be one of ('regularised-cosmean', 'cosmean'"),
             ("--normalisation", "row", "normalisation"),
-            ("--feature-scaling", "x", "feature_scaling must be"),
-            ("--order-of-work", "x", "order_of_work must be one of"),
+            ("--feature-scaling", "x", "--feature-scaling must be"),
+            ("--order-of-work", "x", "--order-of-work must be one of"),
             ("--device", "abacus", "device 'abacus' cannot be used"),
             ("--device", "meta", "device 'meta' cannot be used"),
             ("--dim", "1000000000", "of memory and this machine has"),
@@ -614,3 +615,8 @@ def test_outputs_that_cannot_be_are_refused_before_any_work(arguments: tuple[str
     assert result.code == 2
     assert told in result.err
     assert sorted(path.name for path in Path().iterdir()) == ["here.txt", "there"]
+
+
+def test_closed_streams_are_no_error() -> None:
+    command = f"{sys.executable} -m fdmvgcl datasets >&- 2>&-"
+    assert subprocess.run(command, shell=True, check=False).returncode == 0

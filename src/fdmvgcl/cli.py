@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -19,9 +20,11 @@ class _OneLineErrors(TyperGroup):
     """Every error is one line on stderr and an exit code: 2 for what the user can mend, 1 for what we must."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        for stream in (sys.stdout, sys.stderr):
-            if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="replace")  # a terminal that is not UTF-8 must not end a run
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:  # closed by whoever called
+                setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, it serves until the end
+            if hasattr(getattr(sys, name), "reconfigure"):
+                getattr(sys, name).reconfigure(errors="replace")  # a terminal that is not UTF-8 must not end a run
         try:
             code = super().main(*args, **{**kwargs, "standalone_mode": False})
         except (ValueError, OSError, FloatingPointError, MemoryError) as error:
@@ -41,6 +44,17 @@ class _OneLineErrors(TyperGroup):
         except KeyboardInterrupt:
             print("interrupted; the same command goes on where it was, embed with --resume", file=sys.stderr)
             return INTERRUPTED
+        except ValueError as error:
+            if type(error) is not ValueError:
+                raise
+            raise ValueError(_by_option(str(error), self.commands[ctx.invoked_subcommand].params)) from error
+
+
+def _by_option(message: str, params: Sequence[Any]) -> str:
+    """``message`` with the Python name that it begins with as the option that a user types."""
+    name, space, rest = message.partition(" ")
+    options = {param.name: max(param.opts, key=len) for param in params}
+    return f"{options.get(name, name)}{space}{rest}"
 
 
 def _told(error: BaseException) -> str:
