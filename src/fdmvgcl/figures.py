@@ -122,9 +122,11 @@ def accuracy_over_epochs(lines: Mapping[str, Sequence[tuple[float, float]]]) -> 
     return figure
 
 
-def sweep(variants: Sequence[str], lines: Mapping[str, Sequence[float | None]], axis: str) -> Figure:
+def sweep(
+    variants: Sequence[str], lines: Mapping[str, Sequence[float | None]], axis: str, label: str = "test accuracy, %"
+) -> Figure:
     """Accuracy in [0, 1] of each variant, a named line each; a name that ends in ", paper" is dashed, in its colour."""
-    figure, axes = _figure(axis, "test accuracy, %")
+    figure, axes = _figure(axis, label)
     colours = dict(zip(dict.fromkeys(name.removesuffix(", paper") for name in lines), TEN * 2, strict=False))
     ends = []
     for name, values in lines.items():

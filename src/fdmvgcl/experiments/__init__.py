@@ -11,6 +11,7 @@ from fdmvgcl.experiments.nodes import Nodes
 from fdmvgcl.experiments.records import RecordFile
 from fdmvgcl.experiments.runs import Experiment, Run, carry_out, pending
 from fdmvgcl.experiments.theory import Theory
+from fdmvgcl.experiments.validation_curves import ValidationCurves
 
 _ALL: tuple[Experiment, ...] = (
     Nodes(),
@@ -18,6 +19,7 @@ _ALL: tuple[Experiment, ...] = (
     DEPTH,
     DIM,
     Cost(),
+    ValidationCurves(),
     Theory(),
     ComponentSpectra(),
     ClassMaps(),

@@ -1,18 +1,20 @@
 """A data set made ready for runs: embed with some settings, probe, and tell it as a record."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from fdmvgcl.data import Dataset, Split, load
 from fdmvgcl.evaluation import Outcome, Search, Trial, evaluate
 from fdmvgcl.graph import Graph
 from fdmvgcl.model import FDMVGCL
+from fdmvgcl.training import Observer
 
 Settings = Mapping[str, Any]
 
@@ -74,6 +76,20 @@ def embed(graph: Graph, settings: Settings, seed: int) -> Embedded:
     model = FDMVGCL(**{**settings, "seed": seed}).fit(graph)
     seconds = time.perf_counter() - started
     return Embedded(model.transform_views(graph), model, seconds)
+
+
+def after_steps(grid: Collection[int], probe: Callable[[Tensor], Any], found: dict[int, Any]) -> Observer:
+    """For ``fit(observe=…)``: puts ``probe(views)`` into ``found`` after each number of steps in the grid."""
+    seen = -1
+
+    def observe(views: Tensor) -> dict[str, Any]:
+        nonlocal seen
+        seen += 1  # called before the epoch's step
+        if seen in grid:
+            found[seen] = probe(views)
+        return {}
+
+    return observe
 
 
 def beside_untrained(bench: Benchmark, settings: Settings, seed: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from fdmvgcl.diagnostics import significant
 from fdmvgcl.diffusion import diffuse
-from fdmvgcl.experiments.benchmark import Benchmark, benchmark, scored
+from fdmvgcl.experiments.benchmark import Benchmark, after_steps, benchmark, scored
 from fdmvgcl.experiments.drawing import save
 from fdmvgcl.experiments.fixed_views import fixed_views
 from fdmvgcl.experiments.loss_report import CLAIM, draw, table
@@ -74,14 +74,9 @@ def _curve(name: str, loss: str, seed: int) -> Record:
     """One training run; at each epoch of the grid the views as they are then are probed."""
     bench = benchmark(name)
     probes: dict[int, dict[str, Any]] = {}
-    seen = -1
 
-    def observe(views: Tensor) -> dict[str, Any]:
-        nonlocal seen
-        seen += 1  # called before the epoch's step, so that as many steps have been made
-        if seen in GRID:
-            probes[seen] = scored(bench.probe([_summed(views)], _splits(bench)))
-        return {}
+    def probe(views: Tensor) -> dict[str, Any]:
+        return scored(bench.probe([_summed(views)], _splits(bench)))
 
     model = FDMVGCL(**_settings(name, loss), seed=seed)
     ended, ranks = "", []
@@ -90,7 +85,7 @@ def _curve(name: str, loss: str, seed: int) -> Record:
         ranks.append(record["effective_rank"])
 
     try:
-        model.fit(bench.graph, observe=observe, on_epoch=follow)
+        model.fit(bench.graph, observe=after_steps(GRID, probe, probes), on_epoch=follow)
     except FloatingPointError as error:
         ended = str(error)
     epochs = [epoch for epoch in probes if epoch < len(ranks)]
