@@ -69,7 +69,8 @@ def test_no_choice_changes_when_the_test_labels_of_a_split_do(
 
 def _records(tmp_path: Path, *, tuned: float, untrained: float, raw: float) -> RecordFile:
     records = RecordFile(tmp_path / "records.jsonl")
-    records.append({"key": {"dataset": "texas", "row": "raw"}, "test": [raw, raw]})
+    for row, score in (("majority", 0.4), ("raw", raw), ("diffused", 0.5)):
+        records.append({"key": {"dataset": "texas", "row": row}, "test": [score, score]})
     for seed in range(2):
         noise = 0.001 * seed
         records.append(
@@ -93,6 +94,17 @@ def test_a_number_is_bold_only_above_paper_and_controls(tmp_path: Path, tuned: f
     assert found is not None
     assert found.mean == pytest.approx(tuned)
     assert found.seeds == found.splits == 2
+
+
+def test_no_number_is_bold_before_all_controls_are_known(tmp_path: Path) -> None:
+    whole = _records(tmp_path, tuned=0.95, untrained=0.8, raw=0.82)
+    part = RecordFile(tmp_path / "part.jsonl")
+    for record in whole.records:
+        if record["key"]["row"] != "diffused":
+            part.append(record)
+    EXPERIMENTS["nodes"].render(part, tmp_path)
+    assert best_control(part, "texas") is None
+    assert "**95.0**" not in (tmp_path / "nodes.md").read_text()
 
 
 @pytest.mark.parametrize(
