@@ -230,7 +230,8 @@ def _conclude(model: FDMVGCL, z: NDArray[np.float32], folder: ResultFolder, repo
     last = model.history_[-1] if model.history_ else None
     if last is not None and last["epoch"] + 1 < model.epochs:
         reporter.say(
-            f"stopped early, after {last['epoch'] + 1} of {model.epochs} epochs, as the rank fell (--min-rank)"
+            f"training ended after {last['epoch'] + 1} of {model.epochs} epochs, when the rank had fallen to "
+            f"{model.min_rank:.0%} of its start (--min-rank)"
         )
     reporter.say(f"embeddings of {z.shape[0]} nodes in {z.shape[1]} dimensions: {folder.embeddings}")
     reporter.say(f"the rest beside it; try: fdmvgcl similar {folder.path} --id ID")
