@@ -38,6 +38,7 @@ LAYERS = [
     "losses",
     "diagnostics",
     "features",
+    "view_scaling",
     "training",
     "model",
     "model_file",

@@ -197,4 +197,4 @@ def test_the_command_knows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert json.loads(Path("out/model/config.json").read_text())["parameters"]["dynamics"] == "gread-fisher"
     code, told = run("--dynamics", "heat")
     assert code == 2
-    assert told.startswith("error: dynamics must be one of grand, ")
+    assert told.startswith("error: --dynamics must be one of grand, ")
