@@ -25,7 +25,7 @@ DEVELOPMENT: tuple[str, ...] = ("cora", "photo", "wisconsin", "chameleon")
 HELD_OUT: tuple[str, ...] = ("citeseer", "pubmed", "computers", "squirrel", "crocodile", "actor", "cornell", "texas")
 PUBLISHED_SEEDS = 3
 
-# How many of the 24 diffusions (or 12, of features that are not scaled) are searched in full for a split.
+# How many of the 24 diffusions are searched in full for a split.
 SHORTLIST = 4
 
 # Past this many entries diffused features are probed with one setting of each kind instead of the whole grid.
