@@ -124,7 +124,7 @@ def _minimise(
 
 
 def fit_path(
-    rows: Rows, labels: NDArray[np.int64], penalties: Sequence[float] = PENALTIES, *, tolerance: float = 1e-4
+    rows: Rows, labels: NDArray[np.int64], penalties: Sequence[float] = PENALTIES, *, tolerance: float = 1e-3
 ) -> Iterator[LinearProbe]:
     """One probe a penalty, each starting where the last one ended.
 
@@ -133,7 +133,8 @@ def fit_path(
         labels: their classes, shape (n,), any integers.
         penalties: L2 weights relative to the mean squared norm of the centred training rows, so that a grid means the
             same at every scale of the embedding; the penalty is ``penalty · mean ‖x‖² / 2 · ‖W‖²``.
-        tolerance: largest entry of the gradient, in coordinates where the curvature is about one.
+        tolerance: largest entry of the gradient, in coordinates where the curvature is about one. At 1e-3 against 1e-4
+            no prediction on Photo's validation nodes changes but one at the two weakest penalties, in 0.6 of the time.
     """
     classes, targets = np.unique(labels, return_inverse=True)
     onehot = np.eye(len(classes))[targets]
