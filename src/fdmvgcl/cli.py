@@ -243,6 +243,7 @@ def reproduce(
     datasets: o.Datasets = None,
     seeds: o.Seeds = 10,
     output: o.Records = None,
+    jobs: o.Jobs = 1,
     data_root: o.DataRoot = None,
     quiet: o.Quiet = False,
 ) -> None:
@@ -250,7 +251,7 @@ def reproduce(
     from fdmvgcl.commands.console import Reporter
     from fdmvgcl.commands.reproduce import reproduce as command
 
-    command(name, datasets, seeds, output, Reporter(quiet), data_root=data_root)
+    command(name, datasets, seeds, output, Reporter(quiet), jobs=jobs, data_root=data_root)
 
 
 @app.command(epilog="Example:\n\n  fdmvgcl tune cora --trials 30")
@@ -259,6 +260,7 @@ def tune(
     trials: o.Trials = 30,
     dim: o.Dim = 1024,
     output: o.PoolFile = None,
+    jobs: o.Jobs = 1,
     data_root: o.DataRoot = None,
     quiet: o.Quiet = False,
 ) -> None:
@@ -266,7 +268,7 @@ def tune(
     from fdmvgcl.commands.console import Reporter
     from fdmvgcl.commands.reproduce import tune as command
 
-    command(dataset, trials, dim, output, Reporter(quiet), data_root=data_root)
+    command(dataset, trials, dim, output, Reporter(quiet), jobs=jobs, data_root=data_root)
 
 
 def main() -> None:

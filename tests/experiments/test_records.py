@@ -1,11 +1,15 @@
 """Records survive kills, and an experiment goes on where it was."""
 
+import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from fdmvgcl import cli
+from fdmvgcl.commands.console import Reporter
+from fdmvgcl.commands.reproduce import reproduce
 from fdmvgcl.errors import InputError
 from fdmvgcl.experiments import EXPERIMENTS, RecordFile, Run, carry_out, pending
 
@@ -29,6 +33,23 @@ def test_only_missing_records_are_made(tmp_path: Path) -> None:
     list(carry_out(runs, again))
     assert calls == [0, 1, 2]
     assert [record["value"] for record in RecordFile(tmp_path / "records.jsonl").records] == [0, 1, 2]
+
+
+def test_runs_side_by_side_make_the_same_records(tmp_path: Path) -> None:
+    def work(number: int) -> dict[str, int]:
+        return {"value": number, "process": os.getpid()}
+
+    runs = [Run({"number": i}, partial(work, i)) for i in range(4)]
+    records = RecordFile(tmp_path / "records.jsonl")
+    made = [record for _, record in carry_out(runs, records, jobs=2)]
+    assert sorted(record["value"] for record in made) == [0, 1, 2, 3]
+    assert all(record["process"] != os.getpid() and record["environment"]["threads"] == 1 for record in made)
+    assert not pending(runs, RecordFile(tmp_path / "records.jsonl"))
+
+
+def test_costs_are_measured_one_by_one(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="jobs must be 1 for cost"):
+        reproduce("cost", "karate", 1, tmp_path, Reporter(quiet=True), jobs=2)
 
 
 def test_half_written_line_is_run_again(tmp_path: Path) -> None:

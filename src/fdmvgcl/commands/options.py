@@ -253,6 +253,7 @@ Datasets = Annotated[
     str | None, typer.Option("--datasets", help="Only these, separated by commas; without it all.", metavar="A,B")
 ]
 Seeds = Annotated[int, typer.Option("--seeds", help="Runs of each setting, seeds 0, 1, …", min=1, metavar="N")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs at a time, one thread each.", min=1, metavar="N")]
 Trials = Annotated[int, typer.Option("--trials", help="Settings in the pool.", min=1, max=30, metavar="N")]
 Records = Annotated[
     Path | None,

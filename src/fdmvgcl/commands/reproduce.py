@@ -19,12 +19,15 @@ def reproduce(
     output: Path | None,
     reporter: Reporter,
     *,
+    jobs: int = 1,
     data_root: Path | None = None,
 ) -> None:
     """Make the records of an experiment that are missing, and its tables and figures from all of them."""
     _use(data_root)
     if name not in EXPERIMENTS:
         raise ValueError(f"NAME must be one of {', '.join(EXPERIMENTS)}, got {name!r}")
+    if jobs > 1 and name == "cost":
+        raise ValueError("jobs must be 1 for cost: runs beside each other would be timed with each other")
     experiment = EXPERIMENTS[name]
     chosen = _chosen(datasets, experiment.datasets)
     folder = output or Path("results") / name
@@ -32,14 +35,21 @@ def reproduce(
         raise InputError(folder, "is a file; -o must name a folder")
     records = RecordFile(folder / "records.jsonl")
     reporter.say(f"{name}: {experiment.summary}")
-    _make(experiment.runs(chosen, seeds), records, reporter)
+    _make(experiment.runs(chosen, seeds), records, reporter, jobs)
     folder.mkdir(parents=True, exist_ok=True)
     for path in experiment.render(records, folder):
         reporter.say(f"wrote {path}")
 
 
 def tune(
-    dataset: str, trials: int, dim: int, output: Path | None, reporter: Reporter, *, data_root: Path | None = None
+    dataset: str,
+    trials: int,
+    dim: int,
+    output: Path | None,
+    reporter: Reporter,
+    *,
+    jobs: int = 1,
+    data_root: Path | None = None,
 ) -> None:
     """Train the pool, choose for each split, write the TOML file."""
     _use(data_root)
@@ -49,7 +59,7 @@ def tune(
         raise InputError(path, "is a folder; -o must name a file")
     records = RecordFile(path.with_suffix(".jsonl"))
     runs = tuning.runs(dataset, trials, dim)
-    _make(runs, records, reporter)
+    _make(runs, records, reporter, jobs)
     pool = tuning.conclude(runs, records)
     pools.write(
         pool,
@@ -76,30 +86,30 @@ def _chosen(datasets: str | None, usual: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def _make(runs: Sequence[Run], records: RecordFile, reporter: Reporter) -> None:
+def _make(runs: Sequence[Run], records: RecordFile, reporter: Reporter, jobs: int) -> None:
     left = pending(runs, records)
     done = len(runs) - len(left)
-    reporter.say(f"{len(runs)} runs, {done} of them on record in {records.path}{_estimate(left)}")
+    reporter.say(f"{len(runs)} runs, {done} of them on record in {records.path}{_estimate(left, jobs)}")
     with reporter.warnings():
-        _follow(left, records, done, reporter)
+        _follow(left, records, done, reporter, jobs)
 
 
-def _follow(left: Sequence[Run], records: RecordFile, done: int, reporter: Reporter) -> None:
+def _follow(left: Sequence[Run], records: RecordFile, done: int, reporter: Reporter, jobs: int) -> None:
     started, total = time.perf_counter(), done + len(left)
-    for number, (run, record) in enumerate(carry_out(left, records), 1):
+    for number, (run, record) in enumerate(carry_out(left, records, jobs), 1):
         told = " ".join(str(value) for value in run.key.values() if not isinstance(value, dict))
         spent = time.perf_counter() - started
         more = f"; about {_duration(spent / number * (len(left) - number))} to go" if number < len(left) else ""
         reporter.remark(f"{done + number}/{total} {told}: {record['seconds']:.0f} s{more}")
 
 
-def _estimate(runs: Sequence[Run]) -> str:
+def _estimate(runs: Sequence[Run], jobs: int) -> str:
     known = [run.seconds for run in runs if run.seconds is not None]
     if not known:
         return ""
     unknown = len(runs) - len(known)
     rest = f", and {unknown} runs whose time was never measured" if unknown else ""
-    return f"; about {_duration(sum(known))} on two cores{rest}"
+    return f"; about {_duration(sum(known) / jobs)}{rest}"
 
 
 def _duration(seconds: float) -> str:

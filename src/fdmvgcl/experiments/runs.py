@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from joblib import Parallel, delayed, parallel_config
+
 from fdmvgcl.experiments.records import Record, RecordFile, environment
 
 Key = dict[str, Any]
@@ -18,7 +20,7 @@ class Run:
     Args:
         key: what tells this run from the others, as JSON can hold it.
         work: makes the record's contents.
-        seconds: about how long it takes on two cores; None if that was never measured.
+        seconds: about how long it takes; None if that was never measured.
     """
 
     key: Key
@@ -53,11 +55,27 @@ def pending(runs: Sequence[Run], records: RecordFile) -> list[Run]:
     return [run for run in runs if records.find(run.key) is None]
 
 
-def carry_out(runs: Sequence[Run], records: RecordFile) -> Iterator[tuple[Run, Record]]:
-    """Make the records that are missing, one by one, each on disk before the next begins."""
-    for run in pending(runs, records):
-        started = time.perf_counter()
-        contents = run.work()
-        record = {"key": run.key, **contents, "seconds": time.perf_counter() - started, "environment": environment()}
+def carry_out(runs: Sequence[Run], records: RecordFile, jobs: int = 1) -> Iterator[tuple[Run, Record]]:
+    """Make the records that are missing, each on disk when it is yielded.
+
+    Args:
+        runs: in the order in which they are begun.
+        records: where records are looked for and put.
+        jobs: runs at a time. More than one get a process each, with one thread.
+    """
+    made = map(_make, pending(runs, records)) if jobs == 1 else _side_by_side(pending(runs, records), jobs)
+    for run, record in made:
         records.append(record)
         yield run, record
+
+
+def _make(run: Run) -> tuple[Run, Record]:
+    started = time.perf_counter()
+    contents = run.work()
+    return run, {"key": run.key, **contents, "seconds": time.perf_counter() - started, "environment": environment()}
+
+
+def _side_by_side(runs: Sequence[Run], jobs: int) -> Iterator[tuple[Run, Record]]:
+    """As they end, in whatever order that is."""
+    with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
+        yield from Parallel(return_as="generator_unordered")(delayed(_make)(run) for run in runs)
