@@ -93,6 +93,14 @@ def test_large_problems_are_not_reduced_and_give_the_same(monkeypatch):
     np.testing.assert_allclose(centred(probe.decision(Rows(others - 2.0))), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("shape", [(60, 150), (150, 60)])
+def test_single_precision_gives_the_same(shape, monkeypatch):
+    rows, labels, others = problem(*shape)
+    expected = plain(rows, labels, others, 0.01)
+    monkeypatch.setattr("fdmvgcl.evaluation.probe.LARGEST_DOUBLE", 0)
+    np.testing.assert_allclose(ours(rows, labels, others, (1.0, 0.01))[1], expected, rtol=1e-3, atol=1e-3)
+
+
 def test_default_tolerance_keeps_the_predictions():
     rows, labels, others = problem(60, 150)
     for penalty, probe in zip((1.0, 0.01), fit_path(Rows(rows), labels, (1.0, 0.01)), strict=True):

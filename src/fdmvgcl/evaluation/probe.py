@@ -21,6 +21,10 @@ PENALTIES: tuple[float, ...] = tuple(float(10.0**exponent) for exponent in np.ar
 # Above this the eigenvectors of the smaller Gram matrix cost more than the iterations that they save.
 LARGEST_GRAM = 3000
 
+# Coordinates with more entries than this are kept in single precision: they no longer fit into a cache, and the
+# rounding of a gradient, about 1e-5, is far below the tolerance.
+LARGEST_DOUBLE = 1_000_000
+
 # Below this a second thread costs more than it gives.
 SMALL_GRAM = 400
 
@@ -76,13 +80,19 @@ def _span(rows: Rows) -> _Span:
     centre = block.mean(axis=0)
     block = block - centre
     if count > width:
-        energies, basis = scipy.linalg.eigh(block.T @ block, driver="evd")
-        return _Span(Rows(block @ basis), np.maximum(energies, 0.0), centre, lambda r: basis @ r)
+        tall = _in_precision(block)
+        energies, basis = scipy.linalg.eigh(tall.T @ tall, driver="evd")
+        return _Span(Rows(tall @ basis), np.maximum(energies, 0.0).astype(float), centre, lambda r: basis @ r)
     energies, vectors = scipy.linalg.eigh(block @ block.T, driver="evd")
     kept = energies > np.finfo(float).eps * count * max(energies[-1], np.finfo(float).tiny)
     energies, vectors = energies[kept], vectors[:, kept]
     singular = np.sqrt(energies)
-    return _Span(Rows(vectors * singular), energies, centre, lambda r: block.T @ (vectors @ (r / singular[:, None])))
+    coordinates = Rows(_in_precision(vectors * singular))
+    return _Span(coordinates, energies, centre, lambda r: block.T @ (vectors @ (r / singular[:, None])))
+
+
+def _in_precision(block: FloatArray) -> NDArray[np.floating[Any]]:
+    return block if block.size <= LARGEST_DOUBLE else block.astype(np.float32)
 
 
 def _minimise(

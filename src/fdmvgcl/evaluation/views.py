@@ -21,7 +21,7 @@ CHUNK_ROWS = 1024
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The n × d matrix ``M - u vᵀ`` in float64; M dense (then u and v are None) or compressed by rows.
+    """The n × d matrix ``M - u vᵀ``; M dense (then u and v are None, and it may be float32) or compressed by rows.
 
     Centring a sparse matrix only subtracts a matrix of rank one, so it never has to be made dense.
     """
@@ -36,14 +36,14 @@ class Rows:
 
     def product(self, weights: FloatArray) -> FloatArray:
         """``(M - u vᵀ) weights``, weights of shape (d, C)."""
-        result = self.matrix @ weights
+        result = (self.matrix @ weights.astype(self.matrix.dtype, copy=False)).astype(float, copy=False)
         if self.left is not None and self.right is not None:
             result = result - np.outer(self.left, self.right @ weights)
         return result
 
     def adjoint(self, values: FloatArray) -> FloatArray:
         """``(M - u vᵀ)ᵀ values``, values of shape (n, C)."""
-        result = self.matrix.T @ values
+        result = (self.matrix.T @ values.astype(self.matrix.dtype, copy=False)).astype(float, copy=False)
         if self.left is not None and self.right is not None:
             result = result - np.outer(self.right, self.left @ values)
         return result
