@@ -76,7 +76,7 @@ def _suggest(trial: Any, family: str, dim: int) -> dict[str, Any]:
         "views": trial.suggest_categorical("views", [3, 5]),
         "time": trial.suggest_categorical("time", [1.0, 3.0, 5.0, 10.0, 20.0]),
         "epochs": trial.suggest_int("epochs", 3, 30, log=True),
-        "lr": round(trial.suggest_float("lr", 1e-4, 3e-3, log=True), 6),
+        "lr": round(trial.suggest_float("lr", 1e-4, 1e-2, log=True), 6),
         "eta": trial.suggest_categorical("eta", [0.05, 0.3, 1.0]),
         "loss": trial.suggest_categorical("loss", ["regularised-cosmean", "regularised-cosmean", "cca-ssg"]),
         "activation": trial.suggest_categorical("activation", ["leaky", "identity"]),
