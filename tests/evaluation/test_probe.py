@@ -5,7 +5,7 @@ from scipy.special import softmax
 
 from fdmvgcl.data import load
 from fdmvgcl.evaluation import Rows, fit_path, raw
-from fdmvgcl.evaluation.probe import _span
+from fdmvgcl.evaluation.probe import _span, least_squares
 
 
 def problem(count, width, classes=3, seed=0):
@@ -107,6 +107,17 @@ def test_default_tolerance_keeps_the_predictions():
         exact = plain(rows, labels, others, penalty)
         decision = probe.decision(Rows(others))
         np.testing.assert_array_equal(decision.argmax(axis=1), exact.argmax(axis=1))
+
+
+@pytest.mark.parametrize("shape", [(60, 150), (150, 60)])
+def test_least_squares_solves_the_normal_equations(shape):
+    rows, labels, _ = problem(*shape)
+    probe = least_squares(Rows(rows), labels, 0.1)
+    centred_rows = rows - rows.mean(axis=0)
+    residual = (labels[:, None] == probe.classes) - probe.decision(Rows(rows))
+    strength = 0.1 * np.square(centred_rows).sum() / len(rows)
+    np.testing.assert_allclose(centred_rows.T @ residual, strength * probe.coefficients, atol=1e-8)
+    np.testing.assert_allclose(residual.sum(axis=0), 0.0, atol=1e-10)
 
 
 def test_penalty_means_the_same_at_every_scale():

@@ -11,6 +11,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import softmax
+from sklearn.linear_model import Ridge
 from threadpoolctl import ThreadpoolController
 
 from .views import FloatArray, Rows
@@ -160,6 +161,15 @@ def fit_path(
                 start = _minimise(span, onehot, penalty * unit, start, tolerance)
             coefficients = span.expand(start[0])
         yield LinearProbe(classes, coefficients, start[1] - span.centre @ coefficients)
+
+
+def least_squares(rows: Rows, labels: NDArray[np.int64], penalty: float) -> LinearProbe:
+    """The quick stand-in for :func:`fit_path` with one penalty, of the same meaning: ridge regression on classes."""
+    classes, targets = np.unique(labels, return_inverse=True)
+    strength = max(penalty * _mean_square(rows), np.finfo(float).tiny)
+    with _one_thread():
+        found = Ridge(alpha=strength, solver="cholesky").fit(rows.dense(), np.eye(len(classes))[targets])
+    return LinearProbe(classes, np.atleast_2d(found.coef_).T, np.atleast_1d(found.intercept_))
 
 
 def _mean_square(rows: Rows) -> float:

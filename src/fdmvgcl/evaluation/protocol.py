@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from fdmvgcl.data import Metric, Split
 
 from .metrics import score
-from .probe import PENALTIES, LinearProbe, fit_path
+from .probe import PENALTIES, LinearProbe, fit_path, least_squares
 from .views import NORMALISATIONS, FloatArray, Matrix, Normalise, Views
 from .weights import tune, uniform
 
@@ -41,7 +41,8 @@ class Search:
         normalisations: preparations of the embedding to try.
         penalties: penalties to try, strongest first (see :func:`fdmvgcl.evaluation.probe.fit_path`).
         patience: the path of penalties ends after this many without a gain: weaker ones overfit more, and cost most.
-        tune_weights: whether to tune β of the chosen trial; else β is uniform.
+        tune_weights: whether to tune β of the chosen trial, with least squares for the probe's stand-in; else β is
+            uniform.
         shortlist: search only so many trials of a larger pool in full: those that a coarse search of all of them, by
             the split's validation nodes too, puts first. None searches all.
     """
@@ -180,6 +181,14 @@ class _Fit:
             raise ValueError("the grid of penalties is empty")
         return best
 
+    def quick(self, beta: FloatArray, normalise: Normalise, penalty: float) -> float:
+        """The validation score of least squares, which needs no iterations."""
+        probe = least_squares(
+            self.views.rows(beta, normalise, self.split.train), self.labels[self.split.train], penalty
+        )
+        val = self.views.rows(beta, normalise, self.split.val)
+        return score(self.metric, probe.decision(val), probe.classes, self.labels[self.split.val])
+
     def decision(self, beta: FloatArray, normalise: Normalise, probe: LinearProbe) -> FloatArray:
         return probe.decision(self.views.rows(beta, normalise, self.split.test))
 
@@ -222,12 +231,13 @@ def _consider(best: Choice | None, index: int, settings: Mapping[str, Any], fit:
 
 
 def _tune(choice: Choice, fit: _Fit, search: Search) -> Choice:
-    """``choice`` with β tuned at its normalisation and penalty, and then the penalty chosen anew."""
-    normalise = choice.normalise
-    beta, value = tune(lambda b: fit.path(b, normalise, (choice.penalty,), 1)[0], len(fit.views))
+    """``choice`` with β tuned at its normalisation, by least squares, if the probe itself is better with that β."""
+    normalise, start = choice.normalise, uniform(len(fit.views))
+    ridge = max(COARSE.penalties, key=lambda penalty: fit.quick(start, normalise, penalty))
+    beta, _ = tune(lambda b: fit.quick(b, normalise, ridge), len(fit.views))
+    value, penalty, probe = fit.path(beta, normalise, search.penalties, search.patience)
     if value <= choice.validation:
         return choice
-    value, penalty, probe = fit.path(beta, normalise, search.penalties, search.patience)
     return replace(
         choice,
         beta=tuple(beta.tolist()),
