@@ -15,7 +15,8 @@ def test_draw_is_the_same_every_time_and_valid() -> None:
     first = pool.draw(12, "local", dim=64)
     assert first == pool.draw(12, "local", dim=64)
     assert first[0] == {"dim": 64}
-    assert sum(settings.get("skip") == 1 and settings["feature_scaling"] == "rows" for settings in first) == 8
+    assert first[1:3] == [{"dim": 64, **start} for start in pool.STARTS]
+    assert sum(settings.get("skip") == 1 and settings["feature_scaling"] == "rows" for settings in first) == 6
     assert len({tuple(sorted(settings.items())) for settings in first}) == 12
     for settings in first:
         FDMVGCL(**settings).check_parameters()
