@@ -136,7 +136,7 @@ def sweep(
             style: dict[str, Any] = (
                 {"linestyle": "--", "alpha": 0.7} if name.endswith(", paper") else {"marker": "o", "markersize": 4}
             )
-            axes.plot(*zip(*points, strict=True), color=colour, **style)
+            axes.plot(*zip(*points, strict=True), color=colour, clip_on=False, **style)
             ends.append((points[-1], name, colour))
     axes.set_xticks(range(len(variants)), variants)
     _label_ends(axes, ends)

@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 
 from fdmvgcl.errors import InputError
-from fdmvgcl.experiments import pool
+from fdmvgcl.experiments import RecordFile, pool
 from fdmvgcl.graph import Graph
 from fdmvgcl.model import FDMVGCL
 
@@ -30,6 +30,22 @@ def test_a_graph_without_features_is_smooth() -> None:
 
 def test_choices_are_made_split_by_split_and_the_first_of_equals_wins() -> None:
     assert pool.choices([[0.5, 0.9, 0.7], [0.6, 0.8, 0.7]]) == (1, 0, 0)
+
+
+STORED = sorted(path.stem for path in (Path(pool.__file__).parent / "settings").glob("*.toml"))
+RESULTS = Path(__file__).parents[2] / "results"
+
+
+@pytest.mark.parametrize("dataset", STORED)
+def test_stored_pools_are_those_of_the_records(dataset: str) -> None:
+    stored = pool.stored(dataset)
+    trials = RecordFile(RESULTS / "tuning" / f"{dataset}.jsonl").records
+    assert [record["key"]["settings"] for record in trials] == list(stored.trials)
+    assert pool.choices([record["validation"] for record in trials]) == stored.choices
+    drawn = [pool.draw(len(trials), family, dim=stored.trials[0]["dim"]) for family in pool.FAMILIES]
+    assert list(stored.trials) in drawn
+    for record in RecordFile(RESULTS / "nodes" / "records.jsonl").matching(dataset=dataset, row="tuned"):
+        assert record["trials"] == list(stored.choices)
 
 
 def test_toml_round_trip(tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ MISSING = "–"
 OURS = "FD-MVGCL"
 REMARKS = {
     "crocodile": "Crocodile: the paper's figures are for other features (it prints 2089 columns; here are all 13183), "
-    "so they do not compare; the diffused control, too wide for the whole grid, is the better of "
-    "T = 1 and 3 at α = 1.",
+    "so they do not compare.",
 }
 
 
