@@ -36,7 +36,7 @@ def tune(objective: Callable[[FloatArray], float], count: int) -> tuple[FloatArr
 
     First each view alone and each view left out; then, from the best so far, a sweep for each step of 0.5 and 0.2 that
     moves each weight up and down by it. Only a strictly better value is accepted, so uniform weights stay if nothing
-    beats them, and of equals the first stays. About six evaluations a view: finer steps fit the validation nodes only.
+    beats them, and of equals the first stays. About six evaluations a view.
     """
     best = uniform(count)
     value = objective(best)
