@@ -86,7 +86,8 @@ def test_the_path_ends_at_the_plain_solution(shape):
 def test_large_problems_are_not_reduced_and_give_the_same(monkeypatch):
     rows, labels, others = problem(60, 40)
     expected = plain(rows, labels, others, 0.5)
-    monkeypatch.setattr("fdmvgcl.evaluation.probe.LARGEST_GRAM", 5)
+    for limit in ("LARGEST_GRAM", "LARGEST_SPARSE_GRAM"):
+        monkeypatch.setattr(f"fdmvgcl.evaluation.probe.{limit}", 5)
     np.testing.assert_allclose(ours(rows, labels, others, (0.5,))[0], expected, atol=1e-6)
     sparse = Rows(sp.csr_array(rows), np.ones(60), np.full(40, 2.0))
     probe = next(fit_path(sparse, labels, (0.5,), tolerance=1e-9))

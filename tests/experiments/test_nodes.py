@@ -107,6 +107,15 @@ def test_no_number_is_bold_before_all_controls_are_known(tmp_path: Path) -> None
     assert "**95.0**" not in (tmp_path / "nodes.md").read_text()
 
 
+@pytest.mark.parametrize("reduced", [True, False])
+def test_a_control_with_a_reduced_grid_is_said_to_be_one(tmp_path: Path, reduced: bool) -> None:
+    records = RecordFile(tmp_path / "records.jsonl")
+    key = {"dataset": "crocodile", "row": "diffused"}
+    records.append({"key": key, "test": [0.7, 0.7], "reduced_grid": reduced})
+    EXPERIMENTS["nodes"].render(records, tmp_path)
+    assert ("standardised columns only: crocodile." in (tmp_path / "nodes.md").read_text()) == reduced
+
+
 @pytest.mark.parametrize(
     ("untrained", "verdict"), [(0.8, "helped on 1"), (0.9, "hurt on 1"), (0.83, "no difference on 1")]
 )

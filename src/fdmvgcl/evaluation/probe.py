@@ -19,8 +19,10 @@ from .views import FloatArray, Rows
 # Strong first: among equals on validation the simpler classifier is kept.
 PENALTIES: tuple[float, ...] = tuple(float(10.0**exponent) for exponent in np.arange(1.5, -4.5, -0.5))
 
-# Above this the eigenvectors of the smaller Gram matrix cost more than the iterations that they save.
-LARGEST_GRAM = 3000
+# Above this the eigenvectors of the smaller Gram matrix cost more than the iterations that they save; sooner where rows
+# are sparse and an iteration is cheap.
+LARGEST_GRAM = 6000
+LARGEST_SPARSE_GRAM = 3000
 
 # Coordinates with more entries than this are kept in single precision: they no longer fit into a cache, and the
 # rounding of a gradient, about 1e-5, is far below the tolerance.
@@ -75,7 +77,7 @@ class _Span:
 
 def _span(rows: Rows) -> _Span:
     count, width = rows.shape
-    if min(count, width) > LARGEST_GRAM:
+    if min(count, width) > (LARGEST_SPARSE_GRAM if rows.sparse else LARGEST_GRAM):
         return _Span(rows, rows.column_squares(), np.zeros(width), lambda r: r)
     block = rows.dense()
     centre = block.mean(axis=0)

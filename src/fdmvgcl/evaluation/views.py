@@ -34,6 +34,10 @@ class Rows:
     def shape(self) -> tuple[int, int]:
         return self.matrix.shape[0], self.matrix.shape[1]
 
+    @property
+    def sparse(self) -> bool:
+        return sp.issparse(self.matrix)
+
     def product(self, weights: FloatArray) -> FloatArray:
         """``(M - u vᵀ) weights``, weights of shape (d, C)."""
         result = (self.matrix @ weights.astype(self.matrix.dtype, copy=False)).astype(float, copy=False)
@@ -50,7 +54,7 @@ class Rows:
 
     def column_squares(self) -> FloatArray:
         """Sum of squares of each column, shape (d,)."""
-        if not sp.issparse(self.matrix):
+        if not self.sparse:
             return np.einsum("ij,ij->j", self.matrix, self.matrix)
         squares = np.asarray(self.matrix.power(2).sum(axis=0)).ravel()
         if self.left is not None and self.right is not None:
@@ -59,7 +63,7 @@ class Rows:
 
     def dense(self) -> FloatArray:
         """The matrix itself, shape (n, d)."""
-        if not sp.issparse(self.matrix):
+        if not self.sparse:
             return np.asarray(self.matrix)
         full = self.matrix.toarray()
         return full if self.left is None or self.right is None else full - np.outer(self.left, self.right)

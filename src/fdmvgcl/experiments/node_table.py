@@ -97,6 +97,9 @@ def _conclusions(records: RecordFile, datasets: Sequence[str]) -> list[str]:
         f"untrained encoder with the same settings, with its 95 % interval. {MISSING}: not run.",
         *(note for name, note in REMARKS.items() if name in datasets and records.matching(dataset=name)),
     ]
+    reduced = [name for name in datasets if any(r.get("reduced_grid") for r in records.matching(dataset=name))]
+    if reduced:
+        notes.append(f"Diffused, with T = 1 or 3, α = 1 and standardised columns only: {', '.join(reduced)}.")
     for row in ("default", "tuned"):
         differences = [added(records.matching(dataset=name, row=row)) for name in datasets]
         verdicts = [difference.verdict for difference in differences if difference is not None]
