@@ -291,6 +291,7 @@ def test_nothing_but_the_input_is_saved_for_backward() -> None:
         ({"time": -1.0}, "time must be"),
         ({"scheme": "l1", "step": 0.3}, r"step must .*0\.3"),
         ({"scheme": "l1"}, "step must be given"),
+        ({"step": 0.5}, "step must be left out"),
         ({"scheme": "euler", "step": 0.5}, "scheme must be one of .*'euler'"),
         ({"skip": -1}, "skip must be"),
         ({"x": torch.full((30, 2), float("nan"))}, "x must be finite, got nan"),

@@ -302,6 +302,8 @@ class FDMVGCL(BaseEstimator):
             value = getattr(self, name)
             if value is not None and not 0 <= value < math.inf:
                 raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
+        if self.learn_skip and self.skip == 0:
+            raise ValueError("learn_skip must be False for skip=0: there is no skip-connection whose weight to learn")
         self._check_dynamics()
         self._filter(initial_orders(self.views), self._most_rounds)
 

@@ -53,7 +53,10 @@ class Filter:
             )
         if self.skip < 0:
             raise ValueError(f"skip must be a number of rounds of at least 0, got {self.skip}")
-        if self.scheme != EXACT:
+        if self.scheme == EXACT:
+            if self.step is not None:
+                raise ValueError(f"step must be left out for scheme {EXACT!r}, which takes no steps, got {self.step}")
+        else:
             find_scheme(self.scheme)
             if self.step is None:
                 raise ValueError(f"step must be given for scheme {self.scheme!r}, got None")
