@@ -252,7 +252,7 @@ def test_a_graph_of_one_node_and_one_of_no_edges() -> None:
         ({"dim": 0}, "dim must be a whole number of at least 1, got 0"),
         ({"views": 1}, "views must be a whole number of at least 2, got 1"),
         ({"step": 0.5}, "step must be left out for scheme .exact."),
-        ({"learn_skip": True, "skip": 0}, "learn_skip must be False for skip=0"),
+        ({"learn_skip": True, "skip": 0}, "learn_skip must be left out without a skip-connection"),
         ({"time": -1.0}, "time must be"),
         ({"activation": "tanh"}, "activation must be one of"),
         ({"loss": "infonce"}, "loss must be one of .*'barlow-twins'.*, got 'infonce'"),

@@ -303,7 +303,7 @@ class FDMVGCL(BaseEstimator):
             if value is not None and not 0 <= value < math.inf:
                 raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
         if self.learn_skip and self.skip == 0:
-            raise ValueError("learn_skip must be False for skip=0: there is no skip-connection whose weight to learn")
+            raise ValueError("learn_skip must be left out without a skip-connection, whose weight it learns: skip is 0")
         self._check_dynamics()
         self._filter(initial_orders(self.views), self._most_rounds)
 
