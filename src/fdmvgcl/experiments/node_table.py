@@ -99,7 +99,9 @@ def _conclusions(records: RecordFile, datasets: Sequence[str]) -> list[str]:
     ]
     reduced = [name for name in datasets if any(r.get("reduced_grid") for r in records.matching(dataset=name))]
     if reduced:
-        notes.append(f"Diffused control searched over T = 1 and 3, α = 1 and standardised columns only: {', '.join(reduced)}.")
+        notes.append(
+            f"Diffused control searched over T = 1 and 3, α = 1 and standardised columns only: {', '.join(reduced)}."
+        )
     for row in ("default", "tuned"):
         differences = [added(records.matching(dataset=name, row=row)) for name in datasets]
         verdicts = [difference.verdict for difference in differences if difference is not None]
