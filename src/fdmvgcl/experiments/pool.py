@@ -4,7 +4,7 @@ Optuna's random sampler draws the pool before anything is trained; only the grap
 labels, says which kind of settings it has most of. A sampler that learnt from validation scores would
 make the pool of one split depend on the validation labels of the others, among which are its own test nodes.
 The defaults and two more settings, which every pool begins with, were found on validation nodes of the data sets that
-defaults are developed on: there, and only there, the pool is not blind.
+defaults are developed on: there the pool is not blind. Nor are its width and size, which the caller gives.
 """
 
 import tomllib
