@@ -111,14 +111,20 @@ def test_default_tolerance_keeps_the_predictions():
 
 
 @pytest.mark.parametrize("shape", [(60, 150), (150, 60)])
-def test_least_squares_solves_the_normal_equations(shape):
+def test_least_squares_solves_the_normal_equations_at_every_penalty(shape):
     rows, labels, _ = problem(*shape)
-    probe = least_squares(Rows(rows), labels, 0.1)
     centred_rows = rows - rows.mean(axis=0)
-    residual = (labels[:, None] == probe.classes) - probe.decision(Rows(rows))
-    strength = 0.1 * np.square(centred_rows).sum() / len(rows)
-    np.testing.assert_allclose(centred_rows.T @ residual, strength * probe.coefficients, atol=1e-8)
-    np.testing.assert_allclose(residual.sum(axis=0), 0.0, atol=1e-10)
+    penalties = (1.0, 0.1)
+    for penalty, probe in zip(penalties, least_squares(Rows(rows), labels, penalties), strict=True):
+        residual = (labels[:, None] == probe.classes) - probe.decision(Rows(rows))
+        strength = penalty * np.square(centred_rows).sum() / len(rows)
+        np.testing.assert_allclose(centred_rows.T @ residual, strength * probe.coefficients, atol=1e-8)
+        np.testing.assert_allclose(residual.sum(axis=0), 0.0, atol=1e-10)
+
+
+def test_least_squares_on_equal_rows_gives_the_shares_of_the_classes():
+    (probe,) = least_squares(Rows(np.ones((4, 2))), np.array([0, 0, 0, 1]), [0.1])
+    np.testing.assert_allclose(probe.decision(Rows(np.ones((1, 2)))), [[0.75, 0.25]])
 
 
 def test_penalty_means_the_same_at_every_scale():

@@ -11,7 +11,6 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import softmax
-from sklearn.linear_model import Ridge
 from threadpoolctl import ThreadpoolController
 
 from .views import FloatArray, Rows
@@ -139,7 +138,7 @@ def _minimise(
 def fit_path(
     rows: Rows, labels: NDArray[np.int64], penalties: Sequence[float] = PENALTIES, *, tolerance: float = 1e-3
 ) -> Iterator[LinearProbe]:
-    """One probe a penalty, each starting where the last one ended.
+    """One probe a penalty, each starting where the last two point: optima move smoothly along a path of penalties.
 
     Args:
         rows: prepared training rows, shape (n, d).
@@ -154,23 +153,39 @@ def fit_path(
         span = _span(rows)
     unit = _mean_square(rows)
     priors = np.log(onehot.mean(axis=0))
-    start = np.zeros((span.coordinates.shape[1], len(classes))), priors - priors.mean()
-    for penalty in penalties:
+    found = start = np.zeros((span.coordinates.shape[1], len(classes))), priors - priors.mean()
+    for step, penalty in enumerate(penalties):
         # Products this thin are slower on two threads than on one, by far on a busy machine.
         with _one_thread():
             if len(classes) > 1 and unit > 0:
-                start = _minimise(span, onehot, penalty * unit, start, tolerance)
-            coefficients = span.expand(start[0])
-        yield LinearProbe(classes, coefficients, start[1] - span.centre @ coefficients)
+                last, found = found, _minimise(span, onehot, penalty * unit, start, tolerance)
+                start = found if step == 0 else (2 * found[0] - last[0], 2 * found[1] - last[1])
+            coefficients = span.expand(found[0])
+        yield LinearProbe(classes, coefficients, found[1] - span.centre @ coefficients)
 
 
-def least_squares(rows: Rows, labels: NDArray[np.int64], penalty: float) -> LinearProbe:
-    """The quick stand-in for :func:`fit_path` with one penalty, of the same meaning: ridge regression on classes."""
+def least_squares(rows: Rows, labels: NDArray[np.int64], penalties: Sequence[float]) -> Iterator[LinearProbe]:
+    """The quick stand-in for :func:`fit_path`, penalties of the same meaning: ridge regression on classes.
+
+    The Gram matrix, of rows or of columns, whichever are fewer, serves all penalties.
+    """
     classes, targets = np.unique(labels, return_inverse=True)
-    strength = max(penalty * _mean_square(rows), np.finfo(float).tiny)
+    goals = np.eye(len(classes))[targets]
+    shares = goals.mean(axis=0)
+    goals -= shares
+    unit = _mean_square(rows) or 1.0  # equal rows: any penalty has the same optimum
     with _one_thread():
-        found = Ridge(alpha=strength, solver="cholesky").fit(rows.dense(), np.eye(len(classes))[targets])
-    return LinearProbe(classes, np.atleast_2d(found.coef_).T, np.atleast_1d(found.intercept_))
+        block = rows.dense()
+        centre = block.mean(axis=0)
+        block = block - centre
+        wide = block.shape[0] < block.shape[1]
+        gram, right = (block @ block.T, goals) if wide else (block.T @ block, block.T @ goals)
+    for penalty in penalties:
+        with _one_thread():
+            shifted = gram + penalty * unit * np.eye(len(gram))
+            solution = scipy.linalg.solve(shifted, right, assume_a="pos", overwrite_a=True)
+            coefficients = block.T @ solution if wide else solution
+        yield LinearProbe(classes, coefficients, shares - centre @ coefficients)
 
 
 def _mean_square(rows: Rows) -> float:

@@ -43,8 +43,8 @@ class Search:
         patience: the path of penalties ends after this many without a gain: weaker ones overfit more, and cost most.
         tune_weights: whether to tune β of the chosen trial, with least squares for the probe's stand-in; else β is
             uniform.
-        shortlist: search only so many trials of a larger pool in full: those that a coarse search of all of them, by
-            the split's validation nodes too, puts first. None searches all.
+        shortlist: search only so many trials of a larger pool in full: those that least squares, by the split's
+            validation nodes too, puts first. None searches all.
     """
 
     normalisations: tuple[Normalise, ...] = NORMALISATIONS
@@ -123,8 +123,10 @@ def choose(
             raise ValueError("choose() must not be given test labels: pass hide_test(labels, split)")
     candidates: list[Collection[int]] = [range(len(trials)) for _ in splits]
     if search.shortlist is not None and search.shortlist < len(trials):
-        coarse = [_scores(trial, known, splits, metric) for trial in trials]
-        candidates = [_first(scores, search.shortlist) for scores in zip(*coarse, strict=True)]
+        ranked: list[list[tuple[float, int]]] = [[] for _ in splits]
+        for index, i, fit in _fits(trials, candidates, known, splits, metric):
+            ranked[i].append((-_coarse(fit), index))
+        candidates = [[index for _, index in sorted(ranks)[: search.shortlist]] for ranks in ranked]
     best: list[Choice | None] = [None] * len(splits)
     for index, i, fit in _fits(trials, candidates, known, splits, metric):
         best[i] = _consider(best[i], index, trials[index].settings, fit, search)
@@ -181,13 +183,14 @@ class _Fit:
             raise ValueError("the grid of penalties is empty")
         return best
 
-    def quick(self, beta: FloatArray, normalise: Normalise, penalty: float) -> float:
-        """The validation score of least squares, which needs no iterations."""
-        probe = least_squares(
-            self.views.rows(beta, normalise, self.split.train), self.labels[self.split.train], penalty
-        )
+    def quick(self, beta: FloatArray, normalise: Normalise, penalties: Sequence[float]) -> list[float]:
+        """The validation scores of least squares, which needs no iterations, one a penalty."""
+        train = self.views.rows(beta, normalise, self.split.train)
         val = self.views.rows(beta, normalise, self.split.val)
-        return score(self.metric, probe.decision(val), probe.classes, self.labels[self.split.val])
+        return [
+            score(self.metric, probe.decision(val), probe.classes, self.labels[self.split.val])
+            for probe in least_squares(train, self.labels[self.split.train], penalties)
+        ]
 
     def decision(self, beta: FloatArray, normalise: Normalise, probe: LinearProbe) -> FloatArray:
         return probe.decision(self.views.rows(beta, normalise, self.split.test))
@@ -208,33 +211,28 @@ def _fits(
                 yield index, i, _Fit(views, labels, split, metric)
 
 
-def _scores(trial: Trial, known: Sequence[NDArray[np.int64]], splits: Sequence[Split], metric: Metric) -> list[float]:
-    """What a coarse search finds for each split."""
-    return [choice.validation for choice in choose([trial], known, splits, metric=metric, search=COARSE)]
+def _coarse(fit: _Fit) -> float:
+    """What least squares reaches with uniform β."""
+    beta = uniform(len(fit.views))
+    return max(max(fit.quick(beta, normalise, COARSE.penalties)) for normalise in COARSE.normalisations)
 
 
-def _first(scores: Sequence[float], count: int) -> list[int]:
-    """The ``count`` best, the first of equals."""
-    return sorted(range(len(scores)), key=lambda index: -scores[index])[:count]
-
-
-def _consider(best: Choice | None, index: int, settings: Mapping[str, Any], fit: _Fit, search: Search) -> Choice | None:
+def _consider(best: Choice | None, index: int, settings: Mapping[str, Any], fit: _Fit, search: Search) -> Choice:
     """The better of ``best`` and this trial with uniform β."""
     beta = uniform(len(fit.views))
-    for normalise in search.normalisations:
-        value, penalty, probe = fit.path(beta, normalise, search.penalties, search.patience)
-        if best is None or value > best.validation:
-            decision = fit.decision(beta, normalise, probe)
-            weights = tuple(beta.tolist())
-            best = Choice(index, settings, weights, normalise, penalty, value, probe.classes, decision)
-    return best
+    paths = ((n, *fit.path(beta, n, search.penalties, search.patience)) for n in search.normalisations)
+    normalise, value, penalty, probe = max(paths, key=lambda path: path[1])
+    if best is not None and value <= best.validation:
+        return best
+    decision = fit.decision(beta, normalise, probe)
+    return Choice(index, settings, tuple(beta.tolist()), normalise, penalty, value, probe.classes, decision)
 
 
 def _tune(choice: Choice, fit: _Fit, search: Search) -> Choice:
     """``choice`` with β tuned at its normalisation, by least squares, if the probe itself is better with that β."""
     normalise, start = choice.normalise, uniform(len(fit.views))
-    ridge = max(COARSE.penalties, key=lambda penalty: fit.quick(start, normalise, penalty))
-    beta, _ = tune(lambda b: fit.quick(b, normalise, ridge), len(fit.views))
+    ridge = COARSE.penalties[int(np.argmax(fit.quick(start, normalise, COARSE.penalties)))]
+    beta, _ = tune(lambda b: fit.quick(b, normalise, [ridge])[0], len(fit.views))
     value, penalty, probe = fit.path(beta, normalise, search.penalties, search.patience)
     if value <= choice.validation:
         return choice
