@@ -267,6 +267,12 @@ def test_bad_settings_are_named(bad: dict, message: str) -> None:
         FDMVGCL(**(SMALL | bad)).fit(make_graph())
 
 
+def test_a_skip_that_is_learnt_but_not_there_is_told() -> None:
+    graph = Graph.from_networkx(nx.karate_club_graph())  # no features, so no skip-connection is suggested
+    with pytest.warns(UserWarning, match="learn_skip has nothing to learn"):
+        FDMVGCL(**SMALL, learn_skip=True).fit(graph)
+
+
 @pytest.mark.parametrize("sparse_table", [False, True])
 def test_centred_features_are_the_features_minus_their_mean(sparse_table: bool) -> None:
     random = np.random.default_rng(0)

@@ -1,6 +1,7 @@
 """FDMVGCL: the estimator. Fit on a graph, get embeddings, keep the model, embed new nodes later."""
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -414,7 +415,12 @@ class FDMVGCL(BaseEstimator):
 
     def _suggested_skip(self, graph: Graph) -> int:
         # Other dynamics have terms of their own that hold on to the start.
-        return suggested_skip(graph, self.features_in_) if self.dynamics == LINEAR else 0
+        rounds = suggested_skip(graph, self.features_in_) if self.dynamics == LINEAR else 0
+        if self.learn_skip and rounds == 0:
+            warnings.warn(
+                "learn_skip has nothing to learn: skip='auto' found no need of a skip-connection", stacklevel=3
+            )
+        return rounds
 
     def _combine_uniformly(self, views: Tensor) -> Tensor:
         """The embedding's rows while training, when the scale of a whole view is taken from the sample itself."""
