@@ -122,9 +122,12 @@ def test_least_squares_solves_the_normal_equations_at_every_penalty(shape):
         np.testing.assert_allclose(residual.sum(axis=0), 0.0, atol=1e-10)
 
 
-def test_least_squares_on_equal_rows_gives_the_shares_of_the_classes():
-    (probe,) = least_squares(Rows(np.ones((4, 2))), np.array([0, 0, 0, 1]), [0.1])
-    np.testing.assert_allclose(probe.decision(Rows(np.ones((1, 2)))), [[0.75, 0.25]])
+@pytest.mark.parametrize("value", [0.0, 1.0, 0.1, 1e8 / 3])
+@pytest.mark.parametrize("columns", [2, 9])
+def test_least_squares_on_equal_rows_gives_the_shares_of_the_classes(value, columns):
+    rows = Rows(np.full((7, columns), value))
+    (probe,) = least_squares(rows, np.array([0, 0, 0, 0, 0, 1, 1]), [0.1])
+    np.testing.assert_allclose(probe.decision(rows), [[5 / 7, 2 / 7]] * 7)
 
 
 def test_penalty_means_the_same_at_every_scale():

@@ -173,11 +173,11 @@ def least_squares(rows: Rows, labels: NDArray[np.int64], penalties: Sequence[flo
     goals = np.eye(len(classes))[targets]
     shares = goals.mean(axis=0)
     goals -= shares
-    unit = _mean_square(rows) or 1.0  # equal rows: any penalty has the same optimum
     with _one_thread():
         block = rows.dense()
         centre = block.mean(axis=0)
         block = block - centre
+        unit = np.vdot(block, block) / len(block) or 1.0  # equal rows: any penalty has the same optimum
         wide = block.shape[0] < block.shape[1]
         gram, right = (block @ block.T, goals) if wide else (block.T @ block, block.T @ goals)
     for penalty in penalties:
