@@ -15,7 +15,9 @@ from fdmvgcl.graph import Graph
 from fdmvgcl.graph_arrays import Features as Table
 from fdmvgcl.operators import csr_tensor
 
-FeatureScaling = Literal["auto", "none", "rows", "columns"]
+Scaling = Literal["none", "rows", "columns", "both"]
+FeatureScaling = Literal["auto"] | Scaling
+SCALINGS: tuple[FeatureScaling, ...] = ("auto", "none", "rows", "columns", "both")
 
 SUBSTITUTE_COLUMNS = 128
 
@@ -32,28 +34,28 @@ class FeatureTransform:
     """How features are scaled, fixed on the training graph.
 
     Args:
-        scaling: ``"rows"`` divides a node's features by the sum of their magnitudes, ``"columns"`` makes every column
-            of mean 0 and variance 1 on the training graph, ``"none"`` leaves them.
+        scaling: ``"rows"`` divides a node's features by the sum of their magnitudes, ``"columns"`` divides every column
+            by its standard deviation on the training graph, so that rare words weigh as much as frequent ones,
+            ``"both"`` does columns first and rows then, ``"none"`` leaves them. All keep a sparse table sparse.
         columns: number F of columns.
         names: the columns' names, if the training graph had any.
         substitute: whether the graph had no features and :func:`substitute_features` stand in.
-        mean, scale: of each column, shape (F,), for ``"columns"``.
+        deviation: of each column (1 where it does not vary), shape (F,), for ``"columns"`` and ``"both"``.
     """
 
-    scaling: Literal["none", "rows", "columns"]
+    scaling: Scaling
     columns: int
     names: tuple[str, ...] | None = None
     substitute: bool = False
-    mean: NDArray[np.float32] | None = None
-    scale: NDArray[np.float32] | None = None
+    deviation: NDArray[np.float32] | None = None
 
     @classmethod
     def fit(cls, graph: Graph, scaling: FeatureScaling) -> "FeatureTransform":
         """``"auto"`` scales columns if a feature is negative; otherwise (counts, words, pixels) it scales rows, unless
         neighbours have features of like magnitude (assortativity above 0.2), which then tells something and is kept.
         """
-        if scaling not in ("auto", "none", "rows", "columns"):
-            raise ValueError(f"feature_scaling must be auto, none, rows or columns, got {scaling!r}")
+        if scaling not in SCALINGS:
+            raise ValueError(f"feature_scaling must be one of {SCALINGS}, got {scaling!r}")
         if graph.features is None:
             return cls("none", SUBSTITUTE_COLUMNS, substitute=True)
         table = graph.features
@@ -61,21 +63,15 @@ class FeatureTransform:
             raise ValueError("features must have at least one column, got 0")
         if scaling == "auto":
             scaling = _suggested_scaling(graph, table)
-        if scaling != "columns":
-            return cls(scaling, table.shape[1], graph.feature_names)
-        dense = _dense(table).astype(np.float64)
-        deviation = dense.std(axis=0)
-        scale = np.where(deviation > 0, deviation, 1.0).astype(np.float32)
-        return cls(scaling, table.shape[1], graph.feature_names, False, dense.mean(axis=0).astype(np.float32), scale)
+        deviation = _deviation(table) if scaling in ("columns", "both") else None
+        return cls(scaling, table.shape[1], graph.feature_names, False, deviation)
 
     def apply(self, graph: Graph) -> Tensor:
-        """The encoder's input X, shape (N, F), float32: a sparse CSR tensor where the table is sparse and stays so."""
+        """The encoder's input X but for its centre, shape (N, F), float32; a CSR tensor where the table is sparse."""
         table = self._table(graph)
-        if self.scaling == "columns":
-            assert self.mean is not None
-            assert self.scale is not None
-            table = (_dense(table) - self.mean) / self.scale
-        elif self.scaling == "rows":
+        if self.deviation is not None:
+            table = table @ sparse.diags_array(1 / self.deviation) if sparse.issparse(table) else table / self.deviation
+        if self.scaling in ("rows", "both"):
             table = _scale_rows(table)
         return _as_tensor(table)
 
@@ -99,15 +95,18 @@ class FeatureTransform:
 
 def feature_centre(x: Tensor) -> NDArray[np.float32] | None:
     """The mean row of X (N, F), shape (F,), or None where all rows are the same and nothing would be left."""
-    count, columns = x.shape
-    if x.layout == torch.strided:
-        values, total = x.double(), x.sum(0, dtype=torch.float64)
-    else:
-        values = x.values().double()
-        total = torch.zeros(columns, dtype=torch.float64, device=x.device).index_add_(0, x.col_indices(), values)
-    mean, square = total / count, values.square().sum()
-    varies = square - count * mean.square().sum() > 1e-9 * square
+    mean, square = (total / len(x) for total in _column_totals(x))
+    varies = (square - mean.square() > 1e-9 * square).any()
     return mean.float().cpu().numpy() if bool(varies) else None
+
+
+def _column_totals(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Sums and sums of squares of the columns in float64, each of shape (F,)."""
+    if x.layout == torch.strided:
+        return x.sum(0, dtype=torch.float64), torch.linalg.vector_norm(x, dim=0, dtype=torch.float64).square()
+    values, columns = x.values().double(), x.col_indices()
+    empty = torch.zeros(x.shape[1], dtype=torch.float64, device=x.device)
+    return empty.index_add(0, columns, values), empty.index_add(0, columns, values.square())
 
 
 def suggested_skip(graph: Graph, transform: FeatureTransform) -> int:
@@ -119,7 +118,7 @@ def suggested_skip(graph: Graph, transform: FeatureTransform) -> int:
     return int(direction_assortativity(graph, graph.features) < SKIP_BELOW)
 
 
-def _suggested_scaling(graph: Graph, table: Table) -> Literal["none", "rows", "columns"]:
+def _suggested_scaling(graph: Graph, table: Table) -> Scaling:
     if table.min() < 0:
         return "columns"
     return "none" if magnitude_assortativity(graph, table) > KEEP_MAGNITUDES else "rows"
@@ -139,8 +138,16 @@ def substitute_features(ids: tuple[str, ...]) -> NDArray[np.float32]:
     return (bits.astype(np.float32) * 2 - 1) / np.float32(np.sqrt(SUBSTITUTE_COLUMNS))
 
 
-def _dense(table: Table) -> NDArray[np.float32]:
-    return table if isinstance(table, np.ndarray) else table.toarray()
+def _deviation(table: Table) -> NDArray[np.float32]:
+    """Standard deviation of each column, 1 where it is no more than the rounding of a float32 column."""
+    mean = np.asarray(table.mean(axis=0, dtype=np.float64)).reshape(-1)
+    if sparse.issparse(table):
+        squares = sparse.csr_array(table, dtype=np.float64).power(2)
+        variance = np.asarray(squares.mean(axis=0)).reshape(-1) - mean**2
+    else:
+        variance = table.var(axis=0, dtype=np.float64)
+    varies = variance > 1e-12 * mean**2
+    return np.sqrt(np.where(varies, variance, 1.0)).astype(np.float32)
 
 
 def _scale_rows(table: Table) -> Table:

@@ -70,7 +70,7 @@ class FDMVGCL(BaseEstimator):
         lr, order_lr, weight_decay: of Adam; ``order_lr`` is for orders, times and the skip's weight.
         activation: ``"leaky"``, ``"relu"`` or ``"identity"``.
         initialisation: of the projections, ``"orthogonal"`` or ``"glorot"``.
-        feature_scaling: ``"auto"``, ``"rows"``, ``"columns"`` or ``"none"``; see :class:`FeatureTransform`.
+        feature_scaling: ``"auto"``, ``"rows"``, ``"columns"``, ``"both"`` or ``"none"``; see :class:`FeatureTransform`.
         centre_features: subtract the mean row of the scaled features. What all nodes share would otherwise make all
             views agree from the start, and training would keep little else.
         view_scaling: before the sum, each view's rows get unit length (``"rows"``), or the view is divided by one
@@ -345,12 +345,11 @@ class FDMVGCL(BaseEstimator):
     def _workload(self, graph: Graph) -> Workload:
         transform = FeatureTransform.fit(graph, self.feature_scaling)
         sparse = graph.features is not None and not isinstance(graph.features, np.ndarray)
-        dense = not sparse or transform.scaling == "columns"
-        entries = graph.num_nodes * transform.columns if dense else graph.features.nnz  # type: ignore[union-attr]
+        entries = graph.features.nnz if sparse else graph.num_nodes * transform.columns  # type: ignore[union-attr]
         spec = self._filter(torch.tensor([0.01, 1.0]), self._most_rounds)
         degree = chebyshev_coefficients(spec, TOLERANCE[torch.float32]).shape[1] - 1
         nnz = graph.adjacency.nnz + graph.num_nodes
-        return Workload(graph.num_nodes, nnz, transform.columns, entries, dense, self.dim, self.views, degree)
+        return Workload(graph.num_nodes, nnz, transform.columns, entries, not sparse, self.dim, self.views, degree)
 
     def choose_order(self, graph: Graph) -> Order:
         """The order of work that a fit on this graph takes."""
@@ -409,7 +408,7 @@ class FDMVGCL(BaseEstimator):
             return self.encoder_(inputs.features, inputs.operator, inputs.basis)
 
     def _centre(self, graph: Graph) -> NDArray[np.float32] | None:
-        if not self.centre_features or self.features_in_.substitute or self.features_in_.scaling == "columns":
+        if not self.centre_features or self.features_in_.substitute:
             return None
         return feature_centre(self.features_in_.apply(graph))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
@@ -15,7 +16,7 @@ from fdmvgcl.features import FeatureTransform
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
 from fdmvgcl.model import FDMVGCL
 
-MODEL_FORMAT = 2
+MODEL_FORMAT = 3
 
 # What a fit decides where a parameter leaves it open.
 CHOSEN = ("order_of_work", "skip", "view_scaling")
@@ -42,10 +43,8 @@ def save_model(model: FDMVGCL, folder: StrPath) -> None:
         "history": model.history_,
     }
     tensors = {f"encoder.{name}": value.cpu().contiguous() for name, value in model.encoder_.state_dict().items()}
-    for name in ("mean", "scale"):
-        value = getattr(transform, name)
-        if value is not None:
-            tensors[f"features.{name}"] = torch.from_numpy(value)
+    if transform.deviation is not None:
+        tensors["features.deviation"] = torch.from_numpy(transform.deviation)
     if model.feature_centre_ is not None:
         tensors["features.centre"] = torch.from_numpy(model.feature_centre_)
     path = Path(folder)
@@ -110,27 +109,27 @@ def _restored(described: Any, given: Factory | None, path: Path) -> Any:
     return given if own else described
 
 
+def _of_columns(tensors: dict[str, torch.Tensor], part: str, columns: int) -> NDArray[np.float32] | None:
+    """One number a feature column, or None where none was kept."""
+    found = tensors.get(f"features.{part}")
+    if found is not None and found.shape != (columns,):
+        raise ValueError(f"the features' {part} must have {columns} columns, got {tuple(found.shape)}")
+    return None if found is None else found.numpy()
+
+
 def _assemble(config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> FDMVGCL:
     model = FDMVGCL(**config["parameters"])
     model.check_parameters()
     described = config["features"]
     names = None if described["names"] is None else tuple(described["names"])
-    model.features_in_ = FeatureTransform(
-        described["scaling"],
-        described["columns"],
-        names,
-        described["substitute"],
-        *(tensors[key].numpy() if (key := f"features.{n}") in tensors else None for n in ("mean", "scale")),
-    )
-    centre = tensors.get("features.centre")
-    if centre is not None and centre.shape != (described["columns"],):
-        raise ValueError(f"the features' centre must have {described['columns']} columns, got {tuple(centre.shape)}")
-    model.feature_centre_ = None if centre is None else centre.numpy()
+    columns = described["columns"]
+    deviation, model.feature_centre_ = (_of_columns(tensors, part, columns) for part in ("deviation", "centre"))
+    model.features_in_ = FeatureTransform(described["scaling"], columns, names, described["substitute"], deviation)
     for name in CHOSEN:
         setattr(model, f"{name}_", config["chosen"][name])
     alphas = tensors["encoder.alpha"]
     weight = tensors["encoder.weight"]
-    expected = (len(alphas), described["columns"], model.dim)
+    expected = (len(alphas), columns, model.dim)
     if tuple(weight.shape) != expected:
         raise ValueError(f"weights must have shape {expected}, got {tuple(weight.shape)}")
     if not all(bool(t.isfinite().all()) for t in tensors.values()):

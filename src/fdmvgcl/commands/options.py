@@ -99,9 +99,9 @@ FeatureScaling = Annotated[
     _option(
         MODEL,
         "--feature-scaling",
-        "auto divides rows by their sums (none where neighbours have features of like magnitude), or standardises "
-        "columns if a feature is negative.",
-        metavar="auto|rows|columns|none",
+        "auto divides rows by their sums (none where neighbours have features of like magnitude), or columns by their "
+        "deviations if a feature is negative; both does columns, then rows.",
+        metavar="auto|rows|columns|both|none",
     ),
 ]
 CentreFeatures = Annotated[

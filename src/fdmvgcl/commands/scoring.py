@@ -101,12 +101,14 @@ def compare(views: Views, labelled: Labelled, graph: Graph, model: FDMVGCL, *, t
 
 
 def _diffusions(graph: Graph, model: FDMVGCL) -> dict[str, Callable[[float, float], NDArray[np.float32]]]:
-    """Diffusion of the features as the model scales them, by the model's operator; empty if they are too many."""
+    """Diffusion of the features as the model takes them, by the model's operator; empty if they are too many."""
     transform: FeatureTransform = model.features_in_
     if graph.num_nodes * transform.columns > _WIDEST:
         return {}
     operator = graph.operator(model.normalisation, model.self_loops)
     x = transform.apply(graph).to_dense()
+    if model.feature_centre_ is not None:
+        x = x - torch.from_numpy(model.feature_centre_)
 
     def run(alpha: float, time: float) -> NDArray[np.float32]:
         with torch.no_grad():
