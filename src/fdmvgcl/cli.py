@@ -259,6 +259,7 @@ def tune(
     dataset: o.DatasetName,
     trials: o.Trials = 30,
     dim: o.Dim = 1024,
+    seeds: o.Seeds = 1,
     output: o.PoolFile = None,
     jobs: o.Jobs = 1,
     data_root: o.DataRoot = None,
@@ -268,7 +269,7 @@ def tune(
     from fdmvgcl.commands.console import Reporter
     from fdmvgcl.commands.reproduce import tune as command
 
-    command(dataset, trials, dim, output, Reporter(quiet), jobs=jobs, data_root=data_root)
+    command(dataset, trials, dim, seeds, output, Reporter(quiet), jobs=jobs, data_root=data_root)
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import networkx as nx
 import pytest
 
 from fdmvgcl.errors import InputError
-from fdmvgcl.experiments import RecordFile, pool
+from fdmvgcl.experiments import RecordFile, Run, pool, tuning
 from fdmvgcl.graph import Graph
 from fdmvgcl.model import FDMVGCL
 
@@ -28,6 +28,13 @@ def test_a_graph_without_features_is_smooth() -> None:
     assert pool.suggested_family(Graph.from_networkx(nx.karate_club_graph())) == "smooth"
 
 
+def test_settings_by_hand_are_valid() -> None:
+    for dataset in STORED:
+        for settings in pool.by_hand(dataset):
+            FDMVGCL(**settings).check_parameters()
+            assert settings["epochs"] >= 1
+
+
 def test_choices_are_made_split_by_split_and_the_first_of_equals_wins() -> None:
     assert pool.choices([[0.5, 0.9, 0.7], [0.6, 0.8, 0.7]]) == (1, 0, 0)
 
@@ -39,13 +46,34 @@ RESULTS = Path(__file__).parents[2] / "results"
 @pytest.mark.parametrize("dataset", STORED)
 def test_stored_pools_are_those_of_the_records(dataset: str) -> None:
     stored = pool.stored(dataset)
-    trials = RecordFile(RESULTS / "tuning" / f"{dataset}.jsonl").records
-    assert [record["key"]["settings"] for record in trials] == list(stored.trials)
-    assert pool.choices([record["validation"] for record in trials]) == stored.choices
-    drawn = [pool.draw(len(trials), family, dim=stored.trials[0]["dim"]) for family in pool.FAMILIES]
-    assert list(stored.trials) in drawn
+    records = RecordFile(RESULTS / "tuning" / f"{dataset}.jsonl")
+    assert len(records.records) <= pool.LARGEST_POOL
+    assert {r["key"]["trial"] for r in records.records} == set(range(len(stored.trials)))
+    found = tuning.conclude([Run(record["key"], dict) for record in records.records], records)
+    assert (found.trials, found.choices) == (stored.trials, stored.choices)
+    assert stored.validation == pytest.approx(found.validation, abs=1e-4)
+    hand = pool.by_hand(dataset)
+    drawn = [pool.draw(len(stored.trials) - len(hand), family, dim=stored.trials[0]["dim"]) for family in pool.FAMILIES]
+    assert list(stored.trials) in [[*each, *hand] for each in drawn]
     for record in RecordFile(RESULTS / "nodes" / "records.jsonl").matching(dataset=dataset, row="tuned"):
         assert record["trials"] == list(stored.choices)
+
+
+def test_a_choice_is_made_by_the_mean_over_seeds(tmp_path: Path) -> None:
+    scores = {(0, 0): [0.6, 0.5], (0, 1): [0.6, 0.7], (1, 0): [0.9, 0.6], (1, 1): [0.2, 0.7]}
+    records = RecordFile(tmp_path / "records.jsonl")
+    runs = [Run({"trial": trial, "settings": {"dim": trial}, "seed": seed}, dict) for trial, seed in scores]
+    for run, validation in zip(runs, scores.values(), strict=True):
+        records.append({"key": run.key, "validation": validation})
+    found = tuning.conclude(runs, records)
+    assert found.trials == ({"dim": 0}, {"dim": 1})
+    assert found.choices == (0, 1)
+    assert found.validation == pytest.approx((0.6, 0.6))
+
+
+def test_a_pool_has_at_most_thirty_runs() -> None:
+    with pytest.raises(ValueError, match="at most 30 runs, got 4 seeds of 10 settings"):
+        tuning.runs("karate", 10, dim=8, seeds=4)
 
 
 def test_toml_round_trip(tmp_path: Path) -> None:

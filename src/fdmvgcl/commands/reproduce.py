@@ -45,6 +45,7 @@ def tune(
     dataset: str,
     trials: int,
     dim: int,
+    seeds: int,
     output: Path | None,
     reporter: Reporter,
     *,
@@ -58,16 +59,16 @@ def tune(
     if path.is_dir():
         raise InputError(path, "is a folder; -o must name a file")
     records = RecordFile(path.with_suffix(".jsonl"))
-    runs = tuning.runs(dataset, trials, dim)
+    runs = tuning.runs(dataset, trials, dim, seeds)
     _make(runs, records, reporter, jobs)
     pool = tuning.conclude(runs, records)
     pools.write(
         pool,
         path,
-        f"Made by: fdmvgcl tune {dataset} --trials {trials} --dim {dim}\n"
+        f"Made by: fdmvgcl tune {dataset} --trials {trials} --dim {dim} --seeds {seeds}\n"
         "Of each split the trial that its own validation nodes chose.",
     )
-    reporter.say(f"wrote {path}: {len(set(pool.choices))} of {trials} trials are chosen by some split")
+    reporter.say(f"wrote {path}: {len(set(pool.choices))} of {len(pool.trials)} trials are chosen by some split")
 
 
 def _use(data_root: Path | None) -> None:

@@ -4,7 +4,8 @@ Optuna's random sampler draws the pool before anything is trained; only the grap
 labels, says which kind of settings it has most of. A sampler that learnt from validation scores would
 make the pool of one split depend on the validation labels of the others, among which are its own test nodes.
 The defaults and two more settings, which every pool begins with, were found on validation nodes of the data sets that
-defaults are developed on: there the pool is not blind. Nor are its width and size, which the caller gives.
+defaults are developed on: there the pool is not blind. Nor are its width and size, which the caller gives, and the few
+settings of ``by_hand.toml`` that end it; that file says where each was found.
 """
 
 import tomllib
@@ -95,6 +96,13 @@ def _suggest(trial: Any, family: str, dim: int) -> dict[str, Any]:
     if settings["skip"]:
         settings["skip_weight"] = trial.suggest_categorical("skip_weight", [3.0, 10.0, 30.0])
     return settings
+
+
+def by_hand(dataset: str) -> list[dict[str, Any]]:
+    """Settings that end the pool of this data set, from ``by_hand.toml``."""
+    text = (files(__package__) / "by_hand.toml").read_text(encoding="utf-8")
+    found = [entry for entry in tomllib.loads(text)["found"] if dataset in entry["datasets"]]
+    return [dict(settings) for entry in found for settings in entry["settings"]]
 
 
 def is_stored(dataset: str) -> bool:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from fdmvgcl.evaluation import COARSE, Trial, choose, hide_test
 from fdmvgcl.experiments import pool
 from fdmvgcl.experiments.benchmark import benchmark, embed
@@ -11,22 +13,28 @@ from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 
 
-def runs(dataset: str, trials: int, dim: int) -> list[Run]:
-    """One run a trial of the pool."""
+def runs(dataset: str, trials: int, dim: int, seeds: int = 1) -> list[Run]:
+    """One run for each seed of each member of the pool: ``trials`` drawn settings, then those found by hand."""
     favoured = pool.suggested_family(benchmark(dataset).graph)
+    settings = [*pool.draw(trials, favoured, dim=dim), *pool.by_hand(dataset)]
+    if len(settings) * seeds > pool.LARGEST_POOL:
+        raise ValueError(
+            f"a pool must have at most {pool.LARGEST_POOL} runs, got {seeds} seeds of {len(settings)} settings"
+        )
     return [
         Run(
-            {"dataset": dataset, "row": "tuning", "trial": number, "settings": settings},
-            partial(_trial, dataset, settings),
+            {"dataset": dataset, "row": "tuning", "trial": number, "settings": each, "seed": seed},
+            partial(_trial, dataset, each, seed),
         )
-        for number, settings in enumerate(pool.draw(trials, favoured, dim=dim))
+        for number, each in enumerate(settings)
+        for seed in range(seeds)
     ]
 
 
-def _trial(dataset: str, settings: dict[str, Any]) -> Record:
+def _trial(dataset: str, settings: dict[str, Any], seed: int) -> Record:
     """Validation scores of one trial, uniform β; no test label is at hand."""
     bench = benchmark(dataset)
-    embedded = embed(bench.graph, settings, seed=0)
+    embedded = embed(bench.graph, settings, seed)
     summed = embedded.model.combine(embedded.views)
     known = [hide_test(bench.dataset.labels, split) for split in bench.splits]
     found = choose([Trial({}, lambda: [summed])], known, bench.splits, metric=bench.dataset.metric, search=COARSE)
@@ -34,8 +42,13 @@ def _trial(dataset: str, settings: dict[str, Any]) -> Record:
 
 
 def conclude(runs: Sequence[Run], records: RecordFile) -> pool.Pool:
-    """The pool and each split's choice, from the records of all runs."""
-    found = [record for run in runs if (record := records.find(run.key)) is not None]
-    validation = [record["validation"] for record in found]
-    means = tuple(sum(scores) / len(scores) for scores in validation)
-    return pool.Pool(tuple(record["key"]["settings"] for record in found), pool.choices(validation), means)
+    """The pool and each split's choice by the mean over seeds, from the records of all runs."""
+    settings: dict[int, Any] = {}
+    scores: dict[int, list[list[float]]] = {}
+    for run in runs:
+        if (record := records.find(run.key)) is not None:
+            settings[run.key["trial"]] = run.key["settings"]
+            scores.setdefault(run.key["trial"], []).append(record["validation"])
+    by_split = [np.mean(each, axis=0).round(9).tolist() for each in scores.values()]
+    means = tuple(float(np.mean(each)) for each in by_split)
+    return pool.Pool(tuple(settings.values()), pool.choices(by_split), means)
