@@ -151,6 +151,15 @@ def test_scaled_features_are_what_their_definition_says(scaling: str, compressed
     np.testing.assert_allclose(model.feature_centre_, truth.mean(axis=0), rtol=1e-5)
 
 
+def test_a_column_that_varies_little_around_a_large_mean_is_still_centred() -> None:
+    graph = make_graph()
+    table = np.repeat(1e6 + np.arange(40.0)[:, None], 2, axis=1)  # deviation 11.5: 1e-5 of the mean
+    model = FDMVGCL(**SMALL, feature_scaling="columns").fit(graph.with_features(table))
+    x = model.features_in_.apply(graph.with_features(table)).numpy() - model.feature_centre_
+    np.testing.assert_allclose(x.mean(axis=0), 0, atol=1e-2)
+    np.testing.assert_allclose(x.std(axis=0), 1, rtol=1e-2)
+
+
 def test_columns_scaled_sparse_and_dense_give_the_same_views() -> None:
     graph = make_graph(sparse_features=True)
     dense = graph.with_features(graph.features.toarray())
@@ -188,6 +197,11 @@ def test_warm_start_goes_on_from_a_saved_model(tmp_path: Path) -> None:
         ("config.json", lambda b: b.replace(b'"format": 3', b'"format": 99'), "format 3, got 99"),
         ("config.json", lambda b: b.replace(b'"dim": 16', b'"dim": 17'), "does not describe the weights"),
         ("config.json", lambda b: b.replace(b'"dim"', b'"dimm"'), "'dim' is missing or unknown"),
+        (
+            "config.json",
+            lambda b: b.replace(b'"scaling": "rows"', b'"scaling": "both"'),
+            "deviations of columns go with",
+        ),
         ("config.json", lambda b: b.replace(b'"leaky"', b'"sigmoid"'), "activation must be"),
         ("weights.safetensors", lambda b: b[:-7], "is not a safetensors file"),
         ("weights.safetensors", lambda b: b"", "is empty"),

@@ -28,6 +28,9 @@ KEEP_MAGNITUDES = 0.2
 SKIP_BELOW = 0.05
 SUGGESTED_SKIP_WEIGHT = 10.0
 
+# A column whose variance is a smaller share of its mean square than this does not vary: float32 rounding has 4e-15.
+NO_VARIANCE = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureTransform:
@@ -48,6 +51,10 @@ class FeatureTransform:
     names: tuple[str, ...] | None = None
     substitute: bool = False
     deviation: NDArray[np.float32] | None = None
+
+    def __post_init__(self) -> None:
+        if (self.deviation is not None) != (self.scaling in ("columns", "both")):
+            raise ValueError(f"deviations of columns go with scaling columns or both, got {self.scaling!r}")
 
     @classmethod
     def fit(cls, graph: Graph, scaling: FeatureScaling) -> "FeatureTransform":
@@ -96,7 +103,7 @@ class FeatureTransform:
 def feature_centre(x: Tensor) -> NDArray[np.float32] | None:
     """The mean row of X (N, F), shape (F,), or None where all rows are the same and nothing would be left."""
     mean, square = (total / len(x) for total in _column_totals(x))
-    varies = (square - mean.square() > 1e-9 * square).any()
+    varies = (square - mean.square() > NO_VARIANCE * square).any()
     return mean.float().cpu().numpy() if bool(varies) else None
 
 
@@ -139,14 +146,14 @@ def substitute_features(ids: tuple[str, ...]) -> NDArray[np.float32]:
 
 
 def _deviation(table: Table) -> NDArray[np.float32]:
-    """Standard deviation of each column, 1 where it is no more than the rounding of a float32 column."""
+    """Standard deviation of each column, 1 where it does not vary."""
     mean = np.asarray(table.mean(axis=0, dtype=np.float64)).reshape(-1)
     if sparse.issparse(table):
         squares = sparse.csr_array(table, dtype=np.float64).power(2)
         variance = np.asarray(squares.mean(axis=0)).reshape(-1) - mean**2
     else:
         variance = table.var(axis=0, dtype=np.float64)
-    varies = variance > 1e-12 * mean**2
+    varies = variance > NO_VARIANCE * mean**2
     return np.sqrt(np.where(varies, variance, 1.0)).astype(np.float32)
 
 

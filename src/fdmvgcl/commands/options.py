@@ -254,7 +254,7 @@ Datasets = Annotated[
 ]
 Seeds = Annotated[int, typer.Option("--seeds", help="Runs of each setting, seeds 0, 1, …", min=1, metavar="N")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs at a time, one thread each.", min=1, metavar="N")]
-Trials = Annotated[int, typer.Option("--trials", help="Settings to draw for the pool.", min=1, max=30, metavar="N")]
+Trials = Annotated[int, typer.Option("--trials", help="Settings in the pool.", min=1, max=30, metavar="N")]
 Records = Annotated[
     Path | None,
     typer.Option(

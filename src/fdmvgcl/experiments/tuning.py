@@ -14,13 +14,11 @@ from fdmvgcl.experiments.runs import Run
 
 
 def runs(dataset: str, trials: int, dim: int, seeds: int = 1) -> list[Run]:
-    """One run for each seed of each member of the pool: ``trials`` drawn settings, then those found by hand."""
-    favoured = pool.suggested_family(benchmark(dataset).graph)
-    settings = [*pool.draw(trials, favoured, dim=dim), *pool.by_hand(dataset)]
-    if len(settings) * seeds > pool.LARGEST_POOL:
-        raise ValueError(
-            f"a pool must have at most {pool.LARGEST_POOL} runs, got {seeds} seeds of {len(settings)} settings"
-        )
+    """One run for each seed of each of ``trials`` settings: drawn ones, then those found by hand."""
+    if trials * seeds > pool.LARGEST_POOL:
+        raise ValueError(f"a pool must have at most {pool.LARGEST_POOL} runs, got {seeds} seeds of {trials} settings")
+    favoured, by_hand = pool.suggested_family(benchmark(dataset).graph), pool.by_hand(dataset)[: trials - 1]
+    settings = [*pool.draw(trials - len(by_hand), favoured, dim=dim), *by_hand]
     return [
         Run(
             {"dataset": dataset, "row": "tuning", "trial": number, "settings": each, "seed": seed},
