@@ -9,6 +9,7 @@ import pytest
 import fdmvgcl.evaluation
 from fdmvgcl.data import Split
 from fdmvgcl.evaluation import COARSE, Search, Trial, choose, evaluate, final_score, hide_test, protocol
+from fdmvgcl.evaluation.views import NARROW
 
 NODES, CLASSES = 160, 3
 QUICK = Search(penalties=(1.0, 0.1, 0.01), tune_weights=True)
@@ -142,6 +143,24 @@ def test_tuned_weights_never_lower_validation_and_may_stay_uniform(labels, split
     same = [Trial({}, lambda: [signal, signal])]
     for outcome in evaluate(same, labels, splits, search=Search(penalties=(0.1,), tune_weights=True)):
         assert outcome.choice.beta == (0.5, 0.5)
+
+
+def test_weights_of_wide_views_are_tuned_by_their_first_columns(labels, splits, monkeypatch):
+    signal = np.eye(CLASSES)[labels]
+    rng = np.random.default_rng(10)
+    clear, vague = (signal + spread * rng.standard_normal((NODES, CLASSES)) for spread in (0.6, 1.8))
+    rest = np.zeros((NODES, NARROW))
+    widths, original = set(), protocol.least_squares
+
+    def watched(rows, *given):
+        widths.add(rows.shape[1])
+        return original(rows, *given)
+
+    monkeypatch.setattr(protocol, "least_squares", watched)
+    wide = [Trial({}, lambda: [np.hstack([clear, rest]), np.hstack([3 * vague, rest])])]
+    for outcome in evaluate(wide, labels, splits, search=Search(penalties=(0.1,), tune_weights=True)):
+        assert outcome.choice.beta[0] > 0.8
+    assert widths == {NARROW}
 
 
 def test_patience_ends_the_path_of_penalties(pool, labels, splits, monkeypatch):

@@ -229,10 +229,11 @@ def _consider(best: Choice | None, index: int, settings: Mapping[str, Any], fit:
 
 
 def _tune(choice: Choice, fit: _Fit, search: Search) -> Choice:
-    """``choice`` with β tuned at its normalisation, by least squares, if the probe itself is better with that β."""
+    """``choice`` with β tuned at its normalisation, by least squares on some columns, if the probe gains by that β."""
     normalise, start = choice.normalise, uniform(len(fit.views))
-    ridge = COARSE.penalties[int(np.argmax(fit.quick(start, normalise, COARSE.penalties)))]
-    beta, _ = tune(lambda b: fit.quick(b, normalise, [ridge])[0], len(fit.views))
+    narrow = replace(fit, views=fit.views.narrow)
+    ridge = COARSE.penalties[int(np.argmax(narrow.quick(start, normalise, COARSE.penalties)))]
+    beta, _ = tune(lambda b: narrow.quick(b, normalise, [ridge])[0], len(fit.views))
     value, penalty, probe = fit.path(beta, normalise, search.penalties, search.patience)
     if value <= choice.validation:
         return choice
