@@ -1,7 +1,6 @@
 """``reproduce`` and ``tune``: carry out runs record by record, and tell how far they are."""
 
 import os
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -96,12 +95,19 @@ def _make(runs: Sequence[Run], records: RecordFile, reporter: Reporter, jobs: in
 
 
 def _follow(left: Sequence[Run], records: RecordFile, done: int, reporter: Reporter, jobs: int) -> None:
-    started, total = time.perf_counter(), done + len(left)
-    for number, (run, record) in enumerate(carry_out(left, records, jobs), 1):
+    rest, taken = list(left), []
+    for run, record in carry_out(left, records, jobs):
+        rest = [other for other in rest if other.key != run.key]
+        taken.append(record["seconds"])
         told = " ".join(str(value) for value in run.key.values() if not isinstance(value, dict))
-        spent = time.perf_counter() - started
-        more = f"; about {_duration(spent / number * (len(left) - number))} to go" if number < len(left) else ""
-        reporter.remark(f"{done + number}/{total} {told}: {record['seconds']:.0f} s{more}")
+        more = f"; about {_duration(time_to_go(rest, taken, jobs))} to go" if rest else ""
+        reporter.remark(f"{done + len(taken)}/{done + len(left)} {told}: {record['seconds']:.0f} s{more}")
+
+
+def time_to_go(rest: Sequence[Run], taken: Sequence[float], jobs: int) -> float:
+    """Seconds until ``rest`` is done: what each run is known to take, else the mean of those that have ended."""
+    usual = sum(taken) / len(taken)
+    return sum(usual if run.seconds is None else run.seconds for run in rest) / jobs
 
 
 def _estimate(runs: Sequence[Run], jobs: int) -> str:
