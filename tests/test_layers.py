@@ -28,6 +28,8 @@ LAYERS = [
     "kernels",
     "spectrum",
     "diffusion",
+    "nearest",
+    "likeness",
     "dynamics",
     "plan",
     "encoder",

@@ -193,8 +193,8 @@ def test_warm_start_goes_on_from_a_saved_model(tmp_path: Path) -> None:
     ("name", "damage", "message"),
     [
         ("config.json", lambda b: b[:40], "is not valid JSON"),
-        ("config.json", lambda b: b"[]", "model of format 3, got 'list'"),
-        ("config.json", lambda b: b.replace(b'"format": 3', b'"format": 99'), "format 3, got 99"),
+        ("config.json", lambda b: b"[]", "model of format 4, got 'list'"),
+        ("config.json", lambda b: b.replace(b'"format": 4', b'"format": 99'), "format 4, got 99"),
         ("config.json", lambda b: b.replace(b'"dim": 16', b'"dim": 17'), "does not describe the weights"),
         ("config.json", lambda b: b.replace(b'"dim"', b'"dimm"'), "'dim' is missing or unknown"),
         (
@@ -344,3 +344,21 @@ def test_features_that_are_all_alike_are_not_centred_away() -> None:
 def test_weights_that_cannot_be_are_refused_by_name(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{name} must be a finite number of at least 0"):
         FDMVGCL(**{name: value}).check_parameters()
+
+
+def test_joint_projections_begin_orthogonal_between_views() -> None:
+    graph = Graph.from_networkx(nx.karate_club_graph()).with_features(np.random.default_rng(0).normal(size=(34, 5)))
+    for dim, exact in ((16, True), (8, False)):
+        model = FDMVGCL(dim=dim, views=3, epochs=0, initialisation="joint").fit(graph)
+        stacked = model.encoder_.weight.detach().flatten(0, 1)
+        gram = (stacked @ stacked.T if exact else stacked.T @ stacked).numpy()
+        np.testing.assert_allclose(gram, np.eye(len(gram)) * (1 if exact else 15 / 8), atol=1e-5)
+
+
+def test_the_sum_of_joint_views_begins_as_their_concatenation() -> None:
+    graph = Graph.from_networkx(nx.karate_club_graph()).with_features(np.random.default_rng(0).normal(size=(34, 5)))
+    model = FDMVGCL(dim=16, views=3, epochs=0, initialisation="joint", activation="identity").fit(graph)
+    views = model.transform_views(graph).astype(np.float64)
+    z = model.transform(graph).astype(np.float64)
+    concatenated = np.concatenate(list(views), axis=1) / 3
+    np.testing.assert_allclose(z @ z.T, concatenated @ concatenated.T, atol=1e-5)

@@ -133,6 +133,8 @@ def embed(
     learn_skip: o.LearnSkip = False,
     normalisation: o.Normalisation = None,
     self_loops: o.SelfLoops = 0.0,
+    like_edges: o.LikeEdges = 0,
+    like_weight: o.LikeWeight = 1.0,
     order_of_work: o.OrderOfWork = None,
     epochs: o.Epochs = 20,
     lr: o.LearningRate = 0.002,

@@ -16,7 +16,7 @@ from fdmvgcl.operators import Operator
 from fdmvgcl.plan import Order
 
 Activation = Literal["relu", "leaky", "identity"]
-Initialisation = Literal["orthogonal", "glorot"]
+Initialisation = Literal["orthogonal", "joint", "glorot"]
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
@@ -83,8 +83,9 @@ class MultiViewEncoder(nn.Module):
         scheme, step, skip: see :func:`fdmvgcl.diffuse`; for non-linear dynamics, :func:`fdmvgcl.dynamics.stepping`.
         skip_weight: weight of the skip-connection, learned if ``learn_skip``.
         activation: ``"leaky"`` (slope 0.25), ``"relu"`` or ``"identity"``.
-        initialisation: of the weights: ``"orthogonal"`` keeps distances as well as d columns can, ``"glorot"`` is the
-            usual uniform one.
+        initialisation: of the weights: ``"orthogonal"`` keeps distances in each view as well as d columns can,
+            ``"joint"`` in all views together: with d ≥ K F, the sum of views begins as good as their concatenation;
+            ``"glorot"`` is the usual uniform one.
         dynamics: name of F, or a factory ``(dim, generator) -> Dynamics``, called once a view.
         generator: source of randomness for the weights.
     """
@@ -109,8 +110,7 @@ class MultiViewEncoder(nn.Module):
     ) -> None:
         super().__init__()
         views = len(alphas)
-        weights = [_INITIALISERS[initialisation](torch.empty(features, dim), generator) for _ in range(views)]
-        self.weight = nn.Parameter(torch.stack(weights))
+        self.weight = nn.Parameter(_INITIALISERS[initialisation](views, features, dim, generator))
         self.alpha = nn.Parameter(alphas.double().clone())
         self.time = nn.Parameter(torch.full((views,), time, dtype=torch.float64), requires_grad=learn_time)
         self.skip_weight = nn.Parameter(torch.tensor(skip_weight, dtype=torch.float64), requires_grad=learn_skip)
@@ -187,16 +187,35 @@ def diffusion_basis(features: Features, operator: Operator, spec: Filter, *, sma
     return terms
 
 
-def _orthogonal(weight: Tensor, generator: torch.Generator) -> Tensor:
+def _orthogonal(features: int, dim: int, generator: torch.Generator) -> Tensor:
     """Rows (or columns, the fewer) orthonormal, scaled so that projecting keeps the mean square length."""
-    nn.init.orthogonal_(weight, generator=generator)
-    features, dim = weight.shape
+    weight = nn.init.orthogonal_(torch.empty(features, dim), generator=generator)
     return weight * max(1.0, (features / dim)) ** 0.5
 
 
-_INITIALISERS: dict[str, Callable[[Tensor, torch.Generator], Tensor]] = {
-    "orthogonal": _orthogonal,
-    "glorot": lambda weight, generator: nn.init.xavier_uniform_(weight, generator=generator),
-}
+def _glorot(features: int, dim: int, generator: torch.Generator) -> Tensor:
+    return nn.init.xavier_uniform_(torch.empty(features, dim), generator=generator)
 
-__all__ = ["ACTIVATIONS", "Features", "MultiViewEncoder", "Order", "diffusion_basis"]
+
+def _each(initialiser: Callable[[int, int, torch.Generator], Tensor]) -> Callable[..., Tensor]:
+    """Every view's weights by themselves."""
+
+    def initialise(views: int, features: int, dim: int, generator: torch.Generator) -> Tensor:
+        return torch.stack([initialiser(features, dim, generator) for _ in range(views)])
+
+    return initialise
+
+
+def _joint(views: int, features: int, dim: int, generator: torch.Generator) -> Tensor:
+    """All views' rows orthogonal to each other, or as nearly as d columns allow."""
+    return _orthogonal(views * features, dim, generator).view(views, features, dim)
+
+
+_INITIALISERS: dict[str, Callable[[int, int, int, torch.Generator], Tensor]] = {
+    "orthogonal": _each(_orthogonal),
+    "joint": _joint,
+    "glorot": _each(_glorot),
+}
+INITIALISATIONS = tuple(_INITIALISERS)
+
+__all__ = ["ACTIVATIONS", "INITIALISATIONS", "Features", "MultiViewEncoder", "Order", "diffusion_basis"]

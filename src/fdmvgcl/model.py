@@ -14,12 +14,21 @@ from torch import Tensor
 
 from fdmvgcl.diffusion import TOLERANCE, make_filter
 from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, describe_dynamics, held_bytes, make_dynamics, stepping
-from fdmvgcl.encoder import Activation, Features, Initialisation, MultiViewEncoder, diffusion_basis
+from fdmvgcl.encoder import (
+    ACTIVATIONS,
+    INITIALISATIONS,
+    Activation,
+    Features,
+    Initialisation,
+    MultiViewEncoder,
+    diffusion_basis,
+)
 from fdmvgcl.features import SUGGESTED_SKIP_WEIGHT, FeatureScaling, FeatureTransform, feature_centre, suggested_skip
 from fdmvgcl.files import StrPath
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_unstable
 from fdmvgcl.graph import Graph
+from fdmvgcl.likeness import with_like_edges
 from fdmvgcl.losses import LOSSES, REGULARISED_COSMEAN, make_loss
 from fdmvgcl.operators import Normalisation, Operator
 from fdmvgcl.plan import Order, Workload
@@ -64,12 +73,17 @@ class FDMVGCL(BaseEstimator):
         normalisation: of the adjacency, ``"sym"`` or ``"rw"``; ``None`` is ``"sym"``, or ``"rw"`` for directed graphs
             and for dynamics that are defined with it.
         self_loops: weight of the self-loop added to every node; 0 is none, or 1 for attention.
+        like_edges: edges added from every node to those whose diffused features are most like its own; 0 adds none. See
+            :func:`fdmvgcl.likeness.with_like_edges`.
+        like_weight: weight of such an edge between nodes of equal features.
         loss: between neighbouring views: ``"regularised-cosmean"``, ``"cosmean"``, ``"euclidean"``, ``"barlow-twins"``,
             ``"vicreg"`` or ``"cca-ssg"``; see :mod:`fdmvgcl.losses`.
         eta: weight of the penalty on views with the same dominant direction; of ``"regularised-cosmean"`` alone.
         lr, order_lr, weight_decay: of Adam; ``order_lr`` is for orders, times and the skip's weight.
         activation: ``"leaky"``, ``"relu"`` or ``"identity"``.
-        initialisation: of the projections, ``"orthogonal"`` or ``"glorot"``.
+        initialisation: of the projections, ``"orthogonal"``, ``"joint"`` (orthogonal between views too: with
+            ``views`` times as many columns as features, the sum of views begins as good as their concatenation) or
+            ``"glorot"``.
         feature_scaling: ``"auto"``, ``"rows"``, ``"columns"``, ``"both"`` or ``"none"``; see :class:`FeatureTransform`.
         centre_features: subtract the mean row of the scaled features. What all nodes share would otherwise make all
             views agree from the start, and training would keep little else.
@@ -108,6 +122,8 @@ class FDMVGCL(BaseEstimator):
         learn_alpha: bool = True,
         normalisation: Normalisation | None = None,
         self_loops: float = 0.0,
+        like_edges: int = 0,
+        like_weight: float = 1.0,
         loss: str = REGULARISED_COSMEAN,
         eta: float = 0.05,
         lr: float = 0.002,
@@ -140,6 +156,8 @@ class FDMVGCL(BaseEstimator):
         self.learn_alpha = learn_alpha
         self.normalisation = normalisation
         self.self_loops = self_loops
+        self.like_edges = like_edges
+        self.like_weight = like_weight
         self.loss = loss
         self.eta = eta
         self.lr = lr
@@ -245,6 +263,14 @@ class FDMVGCL(BaseEstimator):
         """The embedding (N, dim) of views (K̃, N, dim) from :meth:`transform_views`: their weighted sum."""
         return np.tensordot(self.betas_, views, axes=1).astype(np.float32)
 
+    def operator(self, graph: Graph) -> Operator:
+        """Ā that a fitted model diffuses with on this graph, the edges that it adds among the others."""
+        operator = self._operator(graph)
+        if not self.like_edges:
+            return operator
+        x = self._features(graph).dense()
+        return self._operator(with_like_edges(graph, operator, x, self.like_edges, self.like_weight))
+
     @property
     def alphas_(self) -> NDArray[np.float64]:
         return self.encoder_.alpha.detach().cpu().numpy()
@@ -285,21 +311,20 @@ class FDMVGCL(BaseEstimator):
 
     def check_parameters(self) -> None:
         """Refuse parameters that cannot be, in one ValueError that names the first."""
-        for name in ("dim", "views"):
-            lowest = 2 if name == "views" else 1
+        for name, lowest in {"dim": 1, "views": 2, "like_edges": 0}.items():
             if not isinstance(getattr(self, name), int) or getattr(self, name) < lowest:
                 raise ValueError(f"{name} must be a whole number of at least {lowest}, got {getattr(self, name)!r}")
         choices = {
             "loss": tuple(LOSSES),
-            "activation": ("leaky", "relu", "identity"),
-            "initialisation": ("orthogonal", "glorot"),
+            "activation": tuple(ACTIVATIONS),
+            "initialisation": INITIALISATIONS,
             "view_scaling": VIEW_SCALINGS,
             "order_of_work": (None, "project", "diffuse"),
         }
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {allowed}, got {getattr(self, name)!r}")
-        for name in ("eta", "skip_weight", "self_loops", "step"):
+        for name in ("eta", "skip_weight", "self_loops", "like_weight", "step"):
             value = getattr(self, name)
             if value is not None and not 0 <= value < math.inf:
                 raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
@@ -348,7 +373,7 @@ class FDMVGCL(BaseEstimator):
         entries = graph.features.nnz if sparse else graph.num_nodes * transform.columns  # type: ignore[union-attr]
         spec = self._filter(torch.tensor([0.01, 1.0]), self._most_rounds)
         degree = chebyshev_coefficients(spec, TOLERANCE[torch.float32]).shape[1] - 1
-        nnz = graph.adjacency.nnz + graph.num_nodes
+        nnz = graph.adjacency.nnz + graph.num_nodes * (1 + 2 * self.like_edges)
         return Workload(graph.num_nodes, nnz, transform.columns, entries, not sparse, self.dim, self.views, degree)
 
     def choose_order(self, graph: Graph) -> Order:
@@ -358,17 +383,22 @@ class FDMVGCL(BaseEstimator):
         return self.order_of_work or self._workload(graph).faster_order(self.memory_limit)
 
     def _inputs(self, graph: Graph) -> _Inputs:
-        prototype = self._prototype or Dynamics()
-        operator = graph.operator(
-            self.normalisation or prototype.normalisation, self.self_loops or prototype.self_loops
-        ).to(self.device)
-        centre = None if self.feature_centre_ is None else torch.from_numpy(self.feature_centre_).to(self.device)
-        features = Features.of(self.features_in_.apply(graph).to(self.device), centre)
+        features, operator = self._features(graph), self.operator(graph)
         basis = None
         if self.order_of_work_ == "diffuse" and not graph.directed:
             spec = self._filter(initial_orders(2), self.skip_)
             basis = diffusion_basis(features, operator, spec, smallest_alpha=self.smallest_alpha)
         return _Inputs(features, operator, basis)
+
+    def _features(self, graph: Graph) -> Features:
+        centre = None if self.feature_centre_ is None else torch.from_numpy(self.feature_centre_).to(self.device)
+        return Features.of(self.features_in_.apply(graph).to(self.device), centre)
+
+    def _operator(self, graph: Graph) -> Operator:
+        prototype = self._prototype or Dynamics()
+        return graph.operator(
+            self.normalisation or prototype.normalisation, self.self_loops or prototype.self_loops
+        ).to(self.device)
 
     def _build(self, alphas: Tensor, generator: torch.Generator) -> MultiViewEncoder:
         encoder = MultiViewEncoder(

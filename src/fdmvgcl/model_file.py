@@ -16,7 +16,7 @@ from fdmvgcl.features import FeatureTransform
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
 from fdmvgcl.model import FDMVGCL
 
-MODEL_FORMAT = 3
+MODEL_FORMAT = 4
 
 # What a fit decides where a parameter leaves it open.
 CHOSEN = ("order_of_work", "skip", "view_scaling")

@@ -93,7 +93,15 @@ Views = Annotated[
     int, _option(MODEL, "--views", "Views to begin with; those whose orders meet are merged.", min=2, metavar="K")
 ]
 Activation = Annotated[str, _option(MODEL, "--activation", "After each view.", metavar="leaky|relu|identity")]
-Initialisation = Annotated[str, _option(MODEL, "--initialisation", "Of the projections.", metavar="orthogonal|glorot")]
+Initialisation = Annotated[
+    str,
+    _option(
+        MODEL,
+        "--initialisation",
+        "Of the projections; joint: orthogonal between views too, for wide embeddings.",
+        metavar="orthogonal|joint|glorot",
+    ),
+]
 FeatureScaling = Annotated[
     str,
     _option(
@@ -184,6 +192,19 @@ Normalisation = Annotated[
 ]
 SelfLoops = Annotated[
     float, _option(DIFFUSION, "--self-loops", "Weight of the self-loop added to every node; 0 is 1 with attention.")
+]
+LikeEdges = Annotated[
+    int,
+    _option(
+        DIFFUSION,
+        "--like-edges",
+        "Edges added from every node to those whose diffused features are most like its own. All pairs are compared.",
+        min=0,
+        metavar="K",
+    ),
+]
+LikeWeight = Annotated[
+    float, _option(DIFFUSION, "--like-weight", "Weight of such an edge between nodes of equal features.", metavar="W")
 ]
 OrderOfWork = Annotated[
     str | None,

@@ -105,7 +105,7 @@ def _diffusions(graph: Graph, model: FDMVGCL) -> dict[str, Callable[[float, floa
     transform: FeatureTransform = model.features_in_
     if graph.num_nodes * transform.columns > _WIDEST:
         return {}
-    operator = graph.operator(model.normalisation, model.self_loops)
+    operator = model.operator(graph).to("cpu")
     x = transform.apply(graph).to_dense()
     if model.feature_centre_ is not None:
         x = x - torch.from_numpy(model.feature_centre_)

@@ -104,8 +104,7 @@ def _response(records: Records) -> dict[str, Any] | None:
     frequency = torch.linspace(0, 2, _FREQUENCIES, dtype=torch.float64)
     with torch.no_grad():
         phi = response(frequency, spec).numpy()[records.view_order]
-    operator = records.graph.operator(records.model.normalisation, records.model.self_loops)
-    spectrum = graph_spectrum(operator)
+    spectrum = graph_spectrum(records.model.operator(records.graph))
     return {
         "frequency": np.round(frequency.numpy(), 4).tolist(),
         "phi": [[float(f"{value:.4g}") for value in curve] for curve in phi],

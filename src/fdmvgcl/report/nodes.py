@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from fdmvgcl.maps import Components, component_maps, neighbour_maps, principal_components
+from fdmvgcl.nearest import nearest_rows
 from fdmvgcl.report.records import Records
-from fdmvgcl.search import nearest_rows
 from fdmvgcl.vectors import VectorFile
 
 MOST_NODES = 5000
