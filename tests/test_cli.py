@@ -157,6 +157,18 @@ class TestEmbed:
         assert told <= set(history[0])
         assert "class_ratio" not in history[0]
 
+    def test_like_edges_are_told_of_kept_and_found_again_for_new_nodes(self, edges: Path, features: Path) -> None:
+        given = ("embed", edges, "--features", features, *SMALL)
+        plain = done(*given, "-o", "plain")
+        assert "most like it" not in plain.out
+        linked = done(*given, "--like-edges", "3", "--like-weight", "0.5", "-o", "linked")
+        assert "linking every node to the 3 most like it: all pairs of nodes are compared" in linked.out
+        z = embedding(Path("linked/embeddings.parquet"))[1]
+        assert not np.allclose(z, embedding(Path("plain/embeddings.parquet"))[1], atol=1e-4)
+        assert Graph.load("linked/graph.npz").num_edges == Graph.load("plain/graph.npz").num_edges
+        done("transform", "linked", edges, "--features", features, "-o", "again.parquet")
+        np.testing.assert_array_equal(embedding(Path("again.parquet"))[1], z)
+
     def test_the_same_bytes_each_time_and_without_labels(self, edges: Path) -> None:
         done("embed", edges, "-o", "a", *SMALL)
         done("embed", edges, "-o", "b", *SMALL, "--labels", club_labels(), "--no-views")
@@ -277,6 +289,7 @@ class TestBadInput:
             ("--views", "1", "--views"),
             ("--lr", "-1", "--lr must lie in [0, 10]"),
             ("--skip-weight", "-1", "--skip-weight must be a finite number"),
+            ("--like-weight", "-1", "--like-weight must be a finite number"),
             ("--time", "0", "time"),
             ("--seed", str(2**70), "--seed"),
             ("--scheme", "euler", "scheme"),

@@ -15,6 +15,13 @@ NODES, CLASSES = 160, 3
 QUICK = Search(penalties=(1.0, 0.1, 0.01), tune_weights=True)
 
 
+@pytest.fixture(autouse=True, params=["score", "likelihood"])
+def criterion(request, monkeypatch):
+    """What choices go by: all that is tested here holds for both."""
+    monkeypatch.setattr(protocol, "FEW", 0 if request.param == "score" else NODES)
+    return request.param
+
+
 @pytest.fixture
 def labels():
     return np.random.default_rng(5).integers(0, CLASSES, NODES)
@@ -127,7 +134,7 @@ def test_of_equals_the_first_is_kept(pool, labels, splits):
         assert choice.trial == 0
 
 
-def test_tuned_weights_never_lower_validation_and_may_stay_uniform(labels, splits):
+def test_tuned_weights_never_lower_the_criterion_and_may_stay_uniform(labels, splits):
     rng = np.random.default_rng(9)
     signal, noise = (
         np.eye(CLASSES)[labels] + 0.6 * rng.standard_normal((NODES, CLASSES)),
@@ -138,7 +145,7 @@ def test_tuned_weights_never_lower_validation_and_may_stay_uniform(labels, split
     tuned = evaluate(mixed, labels, splits, search=Search(penalties=(0.1,), tune_weights=True))
     for before, after in zip(plain, tuned, strict=True):
         assert before.choice.beta == (0.5, 0.5)
-        assert after.choice.validation > before.choice.validation
+        assert after.choice.criterion > before.choice.criterion
         assert after.choice.beta[0] > 0.8
     same = [Trial({}, lambda: [signal, signal])]
     for outcome in evaluate(same, labels, splits, search=Search(penalties=(0.1,), tune_weights=True)):
@@ -201,9 +208,27 @@ def test_roc_auc(labels, splits):
 def test_choice_is_ready_for_json(pool, labels, splits):
     record = chosen(pool, labels, splits)[0].record()
     assert json.loads(json.dumps(record))["normalise"] == record["normalise"]
-    assert set(record) == {"settings", "trial", "beta", "normalise", "penalty", "validation"}
+    assert set(record) == {"settings", "trial", "beta", "normalise", "penalty", "validation", "criterion"}
 
 
 def test_an_empty_pool_is_refused(labels, splits):
     with pytest.raises(ValueError, match="pool of trials is empty"):
         evaluate([], labels, splits)
+
+
+def test_few_validation_nodes_choose_by_likelihood(labels, splits, monkeypatch):
+    split = splits[0]
+    perfect = np.eye(CLASSES)[labels]
+    sure, unsure = perfect.copy(), perfect.copy()
+    sure[split.val[:2]] = perfect[split.val[:2]][:, [1, 2, 0]]  # two of fifty wrong
+    unsure[split.train[::3]] = perfect[split.train[::3]][:, [1, 2, 0]]  # all right, from training nodes in doubt
+    pool = [Trial({"is": "sure"}, lambda: [sure]), Trial({"is": "unsure"}, lambda: [unsure])]
+    chosen = {}
+    for few in (len(split.val), len(split.val) + 1):
+        monkeypatch.setattr(protocol, "FEW", few)
+        chosen[few] = evaluate(pool, labels, [split], search=Search(penalties=(0.001,)))[0].choice
+    by_score, by_likelihood = chosen.values()
+    assert by_score.settings == {"is": "unsure"}
+    assert by_score.criterion == by_score.validation == 1.0
+    assert by_likelihood.settings == {"is": "sure"}
+    assert by_likelihood.criterion < 0 < by_likelihood.validation < 1

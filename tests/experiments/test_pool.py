@@ -63,12 +63,12 @@ def test_a_choice_is_made_by_the_mean_over_seeds(tmp_path: Path) -> None:
     scores = {(0, 0): [0.6, 0.5], (0, 1): [0.6, 0.7], (1, 0): [0.9, 0.6], (1, 1): [0.2, 0.7]}
     records = RecordFile(tmp_path / "records.jsonl")
     runs = [Run({"trial": trial, "settings": {"dim": trial}, "seed": seed}, dict) for trial, seed in scores]
-    for run, validation in zip(runs, scores.values(), strict=True):
-        records.append({"key": run.key, "validation": validation})
+    for run, criterion in zip(runs, scores.values(), strict=True):
+        records.append({"key": run.key, "validation": [0.5 + run.key["trial"] / 4] * 2, "criterion": criterion})
     found = tuning.conclude(runs, records)
     assert found.trials == ({"dim": 0}, {"dim": 1})
     assert found.choices == (0, 1)
-    assert found.validation == pytest.approx((0.6, 0.6))
+    assert found.validation == pytest.approx((0.5, 0.75))
 
 
 def test_a_pool_has_at_most_thirty_runs() -> None:

@@ -183,6 +183,8 @@ def _train(
     resume: bool,
 ) -> None:
     """Fit, saving the state on the way. The path taken is part of it: another machine's memory must not change it."""
+    if model.like_edges:
+        reporter.say(f"  linking every node to the {model.like_edges} most like it: all pairs of nodes are compared")
     checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
     if resume:
         begun = "no checkpoint here: starting from the beginning" if checkpoint is None else f"resuming {checkpoint}"

@@ -160,18 +160,5 @@ def _scored(score: Score, ours: Score) -> dict[str, Any]:
         "name": score.name,
         **asdict(summarise([score.tests])),
         "difference": None if difference is None else asdict(difference) | {"verdict": difference.verdict},
-        "by_split": [_choice(outcome) for outcome in score.outcomes],
-    }
-
-
-def _choice(outcome: Outcome) -> dict[str, Any]:
-    choice = outcome.choice
-    return {
-        "split": outcome.split,
-        "test": outcome.test,
-        "validation": choice.validation,
-        "settings": dict(choice.settings),
-        "beta": list(choice.beta),
-        "normalise": choice.normalise,
-        "penalty": choice.penalty,
+        "by_split": [{"split": o.split, "test": o.test, **o.choice.record()} for o in score.outcomes],
     }

@@ -36,6 +36,7 @@ def _majority(index: int, labels: NDArray[np.int64], split: Split, metric: Metri
         normalise="none",
         penalty=0.0,
         validation=validation,
+        criterion=validation,
         classes=classes,
         decision=np.tile(shares, (len(split.test), 1)),
     )

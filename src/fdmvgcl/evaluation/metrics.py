@@ -2,6 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from fdmvgcl.data import Metric
 
@@ -29,3 +30,30 @@ def score(metric: Metric, decision: FloatArray, classes: NDArray[np.int64], labe
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(labels == classes[1], decision[:, 1] - decision[:, 0]))
+
+
+def likelihood(decision: FloatArray, classes: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
+    """Mean of ``log softmax(decision)`` at the label, over the rows whose label is one of ``classes``; 0 if none is."""
+    columns, seen = _columns(classes, labels)
+    return _settled(log_softmax(decision, axis=1)[seen, columns[seen]])
+
+
+def closeness(decision: FloatArray, classes: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
+    """Minus the mean squared distance of ``decision`` from the label's unit vector: what least squares raises."""
+    columns, seen = _columns(classes, labels)
+    return (
+        -float(np.square(decision[seen] - np.eye(len(classes))[columns[seen]]).sum(axis=1).mean())
+        if seen.any()
+        else 0.0
+    )
+
+
+def _settled(values: FloatArray) -> float:
+    """The mean to nine digits, so that rounding errors decide between no two equals; 0 of nothing."""
+    return round(float(values.mean()), 9) if len(values) else 0.0
+
+
+def _columns(classes: NDArray[np.int64], labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Each label's column, and whether it has one. ``classes`` ascend."""
+    columns = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    return columns, classes[columns] == labels

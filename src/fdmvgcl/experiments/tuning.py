@@ -36,17 +36,21 @@ def _trial(dataset: str, settings: dict[str, Any], seed: int) -> Record:
     summed = embedded.model.combine(embedded.views)
     known = [hide_test(bench.dataset.labels, split) for split in bench.splits]
     found = choose([Trial({}, lambda: [summed])], known, bench.splits, metric=bench.dataset.metric, search=COARSE)
-    return {"validation": [choice.validation for choice in found], **embedded.told()}
+    return {
+        "validation": [choice.validation for choice in found],
+        "criterion": [choice.criterion for choice in found],
+        **embedded.told(),
+    }
 
 
 def conclude(runs: Sequence[Run], records: RecordFile) -> pool.Pool:
     """The pool and each split's choice by the mean over seeds, from the records of all runs."""
     settings: dict[int, Any] = {}
-    scores: dict[int, list[list[float]]] = {}
+    found: dict[int, list[Record]] = {}
     for run in runs:
         if (record := records.find(run.key)) is not None:
             settings[run.key["trial"]] = run.key["settings"]
-            scores.setdefault(run.key["trial"], []).append(record["validation"])
-    by_split = [np.mean(each, axis=0).round(9).tolist() for each in scores.values()]
-    means = tuple(float(np.mean(each)) for each in by_split)
+            found.setdefault(run.key["trial"], []).append(record)
+    by_split = [np.mean([record["criterion"] for record in each], axis=0).round(9).tolist() for each in found.values()]
+    means = tuple(float(np.mean([record["validation"] for record in each])) for each in found.values())
     return pool.Pool(tuple(settings.values()), pool.choices(by_split), means)
