@@ -373,7 +373,7 @@ class FDMVGCL(BaseEstimator):
         entries = graph.features.nnz if sparse else graph.num_nodes * transform.columns  # type: ignore[union-attr]
         spec = self._filter(torch.tensor([0.01, 1.0]), self._most_rounds)
         degree = chebyshev_coefficients(spec, TOLERANCE[torch.float32]).shape[1] - 1
-        nnz = graph.adjacency.nnz + graph.num_nodes * (1 + 2 * self.like_edges)
+        nnz = graph.adjacency.nnz + graph.num_nodes * (1 + 2 * min(self.like_edges, graph.num_nodes))
         return Workload(graph.num_nodes, nnz, transform.columns, entries, not sparse, self.dim, self.views, degree)
 
     def choose_order(self, graph: Graph) -> Order:

@@ -34,3 +34,8 @@ def test_labels_that_training_did_not_see_do_not_count(measure, decision, labels
     more = np.concatenate([decision, np.full((3, 3), 40.0)])
     assert measure(more, CLASSES, strange) == pytest.approx(measure(decision, CLASSES, labels))
     assert measure(more[-3:], CLASSES, strange[-3:]) == 0.0
+
+
+@pytest.mark.parametrize("measure", [likelihood, closeness])
+def test_rounding_errors_make_no_difference(measure, decision, labels):
+    assert measure(decision * (1 + 1e-13), CLASSES, labels) == measure(decision, CLASSES, labels)

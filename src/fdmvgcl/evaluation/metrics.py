@@ -41,11 +41,7 @@ def likelihood(decision: FloatArray, classes: NDArray[np.int64], labels: NDArray
 def closeness(decision: FloatArray, classes: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
     """Minus the mean squared distance of ``decision`` from the label's unit vector: what least squares raises."""
     columns, seen = _columns(classes, labels)
-    return (
-        -float(np.square(decision[seen] - np.eye(len(classes))[columns[seen]]).sum(axis=1).mean())
-        if seen.any()
-        else 0.0
-    )
+    return _settled(-np.square(decision[seen] - np.eye(len(classes))[columns[seen]]).sum(axis=1))
 
 
 def _settled(values: FloatArray) -> float:
