@@ -98,7 +98,8 @@ def test_large_problems_are_not_reduced_and_give_the_same(monkeypatch):
 def test_single_precision_gives_the_same(shape, monkeypatch):
     rows, labels, others = problem(*shape)
     expected = plain(rows, labels, others, 0.01)
-    monkeypatch.setattr("fdmvgcl.evaluation.probe.LARGEST_DOUBLE", 0)
+    for limit in ("LARGEST_DOUBLE", "LARGEST_DOUBLE_GRAM"):
+        monkeypatch.setattr(f"fdmvgcl.evaluation.probe.{limit}", 0)
     np.testing.assert_allclose(ours(rows, labels, others, (1.0, 0.01))[1], expected, rtol=1e-3, atol=1e-3)
 
 

@@ -170,19 +170,73 @@ def test_weights_of_wide_views_are_tuned_by_their_first_columns(labels, splits, 
     assert widths == {NARROW}
 
 
-def test_patience_ends_the_path_of_penalties(pool, labels, splits, monkeypatch):
-    fitted = []
-    original = protocol.fit_path
+@pytest.fixture
+def paths(monkeypatch):
+    """One entry a path of penalties: the probes that were fitted, and the tolerance."""
+    seen, original = [], protocol.fit_path
 
-    def counting(rows, given, penalties):
-        for probe in original(rows, given, penalties):
+    def watched(rows, given, penalties, *, tolerance):
+        fitted = []
+        seen.append((fitted, tolerance))
+        for probe in original(rows, given, penalties, tolerance=tolerance):
             fitted.append(probe)
             yield probe
 
-    monkeypatch.setattr(protocol, "fit_path", counting)
+    monkeypatch.setattr(protocol, "fit_path", watched)
+    return seen
+
+
+def test_patience_ends_the_path_of_penalties(labels, splits, paths):
     constant = [Trial({}, lambda: [np.ones((NODES, 2))])]
     evaluate(constant, labels, splits[:1], search=Search(normalisations=("none",), patience=2))
-    assert len(fitted) == 3
+    assert [len(fitted) for fitted, _ in paths] == [3]
+
+
+def test_a_path_goes_on_where_all_penalties_so_far_are_too_strong(splits):
+    """They predict the largest class, one as well as the other, but ever surer of the rest."""
+    rng = np.random.default_rng(11)
+    labels = (rng.random(NODES) < 0.25).astype(np.int64)
+    signal = [Trial({}, lambda: [labels[:, None] + 0.1 * rng.standard_normal((NODES, 1))])]
+    search = Search(normalisations=("none",), penalties=(1e6, 3e5, 1e5, 3e4, 1e4, 1.0, 0.01), patience=2)
+    for outcome in evaluate(signal, labels, splits, search=search):
+        assert outcome.choice.penalty <= 1.0
+        assert outcome.choice.validation == 1.0
+
+
+class TestManyTrainingNodes:
+    @pytest.fixture(autouse=True, params=[59, 60])
+    def many(self, request, monkeypatch):
+        """60 training nodes are too many, or not yet."""
+        monkeypatch.setattr(protocol, "MANY", request.param)
+        return request.param < 60
+
+    @pytest.fixture
+    def drowned(self, labels):
+        """Views whose signal is lost beside a column of large noise, unless columns are standardised."""
+        rng = np.random.default_rng(12)
+        signal = np.eye(CLASSES)[labels] + 0.3 * rng.standard_normal((NODES, CLASSES))
+        view = np.hstack([1e-3 * signal, 1e3 * rng.standard_normal((NODES, 1))])
+        return [Trial({}, lambda: [view, view])]
+
+    def test_a_path_ends_sooner_and_is_less_exact(self, labels, splits, paths, many):
+        constant = [Trial({}, lambda: [np.ones((NODES, 2))])]
+        evaluate(constant, labels, splits[:1], search=Search(normalisations=("none",), patience=3))
+        assert [(len(fitted), tolerance) for fitted, tolerance in paths] == [(3, 1e-2) if many else (4, 1e-3)]
+
+    def test_least_squares_picks_the_normalisation_if_asked_to(self, drowned, labels, splits, paths, many):
+        for screen in (False, True):
+            paths.clear()
+            for outcome in evaluate(drowned, labels, splits, search=Search(screen=screen)):
+                assert outcome.choice.normalise == "standardise"
+            assert len(paths) == len(splits) * (1 if many and screen else 3)
+
+    def test_no_test_label_and_no_other_split_matters(self, pool, labels, splits):
+        search = replace(QUICK, screen=True)
+        for i, split in enumerate(splits):
+            shuffled = labels.copy()
+            shuffled[split.test] = np.random.default_rng(1).permutation(labels[split.test])
+            alone = evaluate(pool, shuffled, [split], search=search)[0].choice
+            assert alone == evaluate(pool, labels, splits, search=search)[i].choice
 
 
 def test_trials_are_opened_once_for_all_splits(labels, splits):

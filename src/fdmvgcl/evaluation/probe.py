@@ -18,6 +18,9 @@ from .views import FloatArray, Rows
 # Strong first: among equals on validation the simpler classifier is kept.
 PENALTIES: tuple[float, ...] = tuple(float(10.0**exponent) for exponent in np.arange(1.5, -4.5, -0.5))
 
+# Of the gradient's largest entry, in coordinates where the curvature is about one.
+TOLERANCE = 1e-3
+
 # Above this the eigenvectors of the smaller Gram matrix cost more than the iterations that they save; sooner where rows
 # are sparse and an iteration is cheap.
 LARGEST_GRAM = 6000
@@ -26,6 +29,9 @@ LARGEST_SPARSE_GRAM = 3000
 # Coordinates with more entries than this are kept in single precision: they no longer fit into a cache, and the
 # rounding of a gradient, about 1e-5, is far below the tolerance.
 LARGEST_DOUBLE = 1_000_000
+
+# With more rows than this, and more columns still, the Gram matrix is in single precision: half the time.
+LARGEST_DOUBLE_GRAM = 3000
 
 # Below this a second thread costs more than it gives.
 SMALL_GRAM = 400
@@ -85,9 +91,13 @@ def _span(rows: Rows) -> _Span:
         tall = _in_precision(block)
         energies, basis = scipy.linalg.eigh(tall.T @ tall, driver="evd")
         return _Span(Rows(tall @ basis), np.maximum(energies, 0.0).astype(float), centre, lambda r: basis @ r)
-    energies, vectors = scipy.linalg.eigh(block @ block.T, driver="evd")
-    kept = energies > np.finfo(float).eps * count * max(energies[-1], np.finfo(float).tiny)
-    energies, vectors = energies[kept], vectors[:, kept]
+    single = count > LARGEST_DOUBLE_GRAM
+    wide = block.astype(np.float32) if single else block
+    energies, vectors = scipy.linalg.eigh(wide @ wide.T, driver="evd")
+    # The usual bound on rounding errors; in single precision it would cut off what penalties still tell apart.
+    rounding = np.finfo(energies.dtype).eps * (np.sqrt(count) if single else count)
+    kept = energies > rounding * max(energies[-1], np.finfo(float).tiny)
+    energies, vectors = energies[kept].astype(float), vectors[:, kept]
     singular = np.sqrt(energies)
     coordinates = Rows(_in_precision(vectors * singular))
     return _Span(coordinates, energies, centre, lambda r: block.T @ (vectors @ (r / singular[:, None])))
@@ -136,7 +146,7 @@ def _minimise(
 
 
 def fit_path(
-    rows: Rows, labels: NDArray[np.int64], penalties: Sequence[float] = PENALTIES, *, tolerance: float = 1e-3
+    rows: Rows, labels: NDArray[np.int64], penalties: Sequence[float] = PENALTIES, *, tolerance: float = TOLERANCE
 ) -> Iterator[LinearProbe]:
     """One probe a penalty, each starting where the last two point: optima move smoothly along a path of penalties.
 

@@ -8,6 +8,9 @@ Choices go by the validation nodes' score, or by their likelihood where they are
 moves by a point at a time and ties often, so that its best penalty is mostly luck. On halves of the validation nodes
 of Texas, Cornell, Wisconsin and Chameleon the likelihood of one half chose better for the other than accuracy did, by
 0.4 to 1.3 points; on Cora, CiteSeer, Photo and Squirrel they were within 0.2 points of each other.
+
+Where training nodes are many a path of penalties takes long and its best is easy to see, so less is searched there: a
+path ends sooner, its probes stop at ten times the tolerance, and least squares may pick the normalisation.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -21,7 +24,7 @@ from numpy.typing import NDArray
 from fdmvgcl.data import Metric, Split
 
 from .metrics import closeness, likelihood, score
-from .probe import PENALTIES, LinearProbe, fit_path, least_squares
+from .probe import PENALTIES, TOLERANCE, LinearProbe, fit_path, least_squares
 from .views import NORMALISATIONS, FloatArray, Matrix, Normalise, Views
 from .weights import tune, uniform
 
@@ -29,6 +32,11 @@ HIDDEN = -1
 
 # Validation nodes; with fewer, choices go by likelihood.
 FEW = 500
+
+# Training nodes; with more, a path of penalties has this patience and tolerance at most.
+MANY = 1000
+_PATIENCE_OF_MANY = 2
+_TOLERANCE_OF_MANY = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +57,15 @@ class Search:
     Args:
         normalisations: preparations of the embedding to try.
         penalties: penalties to try, strongest first (see :func:`fdmvgcl.evaluation.probe.fit_path`).
-        patience: the path of penalties ends after this many without a gain: weaker ones overfit more, and cost most.
+        patience: the path of penalties ends after this many that gain neither in score nor in likelihood, which tells
+            too strong a penalty from too weak a one where the score stands still: weaker ones only overfit, and cost
+            most.
         tune_weights: whether to tune β of the chosen trial, with least squares for the probe's stand-in; else β is
             uniform.
         shortlist: search only so many trials of a larger pool in full: those that least squares, by the split's
             validation nodes too, puts first. None searches all.
+        screen: of the normalisations try only the one that least squares on some columns puts first, where training
+            nodes are many. For views, whose columns have no order.
     """
 
     normalisations: tuple[Normalise, ...] = NORMALISATIONS
@@ -61,6 +73,7 @@ class Search:
     patience: int = 4
     tune_weights: bool = False
     shortlist: int | None = None
+    screen: bool = False
 
 
 # Enough to rank the trials of one pool.
@@ -169,10 +182,11 @@ def evaluate(
 
 @dataclass(frozen=True, eq=False)
 class _Best:
-    """A probe, its penalty, its validation score and what it is compared by."""
+    """A probe, its penalty, its validation nodes' score and likelihood, and which of the two it is compared by."""
 
     criterion: float
     value: float
+    likelihood: float
     penalty: float
     probe: LinearProbe
 
@@ -190,18 +204,34 @@ class _Fit:
     def by_likelihood(self) -> bool:
         return len(self.split.val) < FEW
 
-    def path(self, beta: FloatArray, normalise: Normalise, penalties: Sequence[float], patience: int) -> "_Best":
+    @property
+    def many(self) -> bool:
+        return len(self.split.train) > MANY
+
+    @property
+    def narrow(self) -> "_Fit":
+        return replace(self, views=self.views.narrow)
+
+    def path(self, beta: FloatArray, normalise: Normalise, search: Search) -> "_Best":
         """The best penalty by validation, the first of equals."""
         train = self.views.rows(beta, normalise, self.split.train)
         val = self.views.rows(beta, normalise, self.split.val)
+        patience = min(search.patience, _PATIENCE_OF_MANY) if self.many else search.patience
+        probes = fit_path(
+            train,
+            self.labels[self.split.train],
+            search.penalties,
+            tolerance=_TOLERANCE_OF_MANY if self.many else TOLERANCE,
+        )
         best: _Best | None = None
-        since = 0
-        for penalty, probe in zip(penalties, fit_path(train, self.labels[self.split.train], penalties), strict=False):
+        surest, since = -np.inf, 0
+        for penalty, probe in zip(search.penalties, probes, strict=False):
             found = self._judged(penalty, probe, probe.decision(val))
+            since += 1
             if best is None or found.criterion > best.criterion:
                 best, since = found, 0
-            else:
-                since += 1
+            if found.likelihood > surest:
+                surest, since = found.likelihood, 0
             if since == patience:
                 break
         if best is None:
@@ -210,8 +240,8 @@ class _Fit:
 
     def _judged(self, penalty: float, probe: LinearProbe, decision: FloatArray) -> "_Best":
         goals = self.labels[self.split.val]
-        value = score(self.metric, decision, probe.classes, goals)
-        return _Best(likelihood(decision, probe.classes, goals) if self.by_likelihood else value, value, penalty, probe)
+        value, sureness = score(self.metric, decision, probe.classes, goals), likelihood(decision, probe.classes, goals)
+        return _Best(sureness if self.by_likelihood else value, value, sureness, penalty, probe)
 
     def quick(self, beta: FloatArray, normalise: Normalise, penalties: Sequence[float]) -> list[float]:
         """How well least squares, which needs no iterations, does on validation, one number a penalty."""
@@ -251,20 +281,27 @@ def _coarse(fit: _Fit) -> float:
 def _consider(best: Choice | None, index: int, settings: Mapping[str, Any], fit: _Fit, search: Search) -> Choice:
     """The better of ``best`` and this trial with uniform β."""
     beta = uniform(len(fit.views))
-    paths = ((n, fit.path(beta, n, search.penalties, search.patience)) for n in search.normalisations)
+    paths = ((n, fit.path(beta, n, search)) for n in _normalisations(fit, beta, search))
     normalise, found = max(paths, key=lambda path: path[1].criterion)
     if best is not None and found.criterion <= best.criterion:
         return best
     return _choice(index, settings, fit, beta, normalise, found)
 
 
+def _normalisations(fit: _Fit, beta: FloatArray, search: Search) -> Sequence[Normalise]:
+    """Those to try: all, or the first that does best by least squares."""
+    if not (search.screen and fit.many and len(search.normalisations) > 1):
+        return search.normalisations
+    return [max(search.normalisations, key=lambda n: max(fit.narrow.quick(beta, n, COARSE.penalties)))]
+
+
 def _tune(choice: Choice, fit: _Fit, search: Search) -> Choice:
     """``choice`` with β tuned at its normalisation, by least squares on some columns, if the probe gains by that β."""
     normalise, start = choice.normalise, uniform(len(fit.views))
-    narrow = replace(fit, views=fit.views.narrow)
+    narrow = fit.narrow
     ridge = COARSE.penalties[int(np.argmax(narrow.quick(start, normalise, COARSE.penalties)))]
     beta, _ = tune(lambda b: narrow.quick(b, normalise, [ridge])[0], len(fit.views))
-    found = fit.path(beta, normalise, search.penalties, search.patience)
+    found = fit.path(beta, normalise, search)
     if found.criterion <= choice.criterion:
         return choice
     return _choice(choice.trial, choice.settings, fit, beta, normalise, found)

@@ -40,7 +40,7 @@ class Benchmark:
             self.dataset.labels,
             chosen,
             metric=self.dataset.metric,
-            search=Search(tune_weights=tune),
+            search=Search(tune_weights=tune, screen=True),
         )
 
 
