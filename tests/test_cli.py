@@ -585,13 +585,14 @@ class TestKilled:
             time.sleep(0.005)
         return process
 
-    def test_ctrl_c_saves_says_how_to_go_on_and_exits_130(self, edges: Path) -> None:
+    @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    def test_ctrl_c_and_kill_save_and_say_how_to_go_on(self, edges: Path, number: signal.Signals, code: int) -> None:
         args = ("--dim", "8", "--views", "2", "--epochs", "150", "--min-rank", "0", "-o")
         checkpoint = Path("part/checkpoint.safetensors")
         process = self.start(edges, *args, "part", until=checkpoint.exists)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, err = process.communicate(timeout=60)
-        assert process.returncode == 130, err
+        assert process.returncode == code, err
         assert "Traceback" not in err
         assert "--resume" in err.splitlines()[-1]
         done("embed", edges, *args, "part", "--resume")

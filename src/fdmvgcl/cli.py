@@ -1,9 +1,12 @@
 """The command ``fdmvgcl``: parse, call, write. What a command needs is imported when it is called."""
 
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -12,8 +15,27 @@ from typer.core import TyperGroup
 from fdmvgcl import __version__
 from fdmvgcl.commands import options as o
 
-BAD_INPUT, INTERNAL, INTERRUPTED = 2, 1, 130
+BAD_INPUT, INTERNAL, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 DEBUG_VARIABLE = "FDMVGCL_DEBUG"
+
+
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a run as Ctrl-C does: what is done is kept, and no worker is left behind."""
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    def stop(*_: Any) -> None:
+        raise _Terminated
+
+    if threading.current_thread() is not threading.main_thread():  # where no handler can be set
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class _OneLineErrors(TyperGroup):
@@ -40,10 +62,11 @@ class _OneLineErrors(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
+            with _ended_by_sigterm():
+                return super().invoke(ctx)
+        except KeyboardInterrupt as error:
             print("interrupted; the same command goes on where it was, embed with --resume", file=sys.stderr)
-            return INTERRUPTED
+            return TERMINATED if isinstance(error, _Terminated) else INTERRUPTED
         except ValueError as error:
             if type(error) is not ValueError:
                 raise

@@ -8,7 +8,7 @@ import pytest
 
 import fdmvgcl.evaluation
 from fdmvgcl.data import Split
-from fdmvgcl.evaluation import COARSE, Search, Trial, choose, evaluate, final_score, hide_test, protocol
+from fdmvgcl.evaluation import COARSE, Search, Trial, choose, evaluate, final_score, fit, hide_test, protocol
 from fdmvgcl.evaluation.views import NARROW
 
 NODES, CLASSES = 160, 3
@@ -18,7 +18,7 @@ QUICK = Search(penalties=(1.0, 0.1, 0.01), tune_weights=True)
 @pytest.fixture(autouse=True, params=["score", "likelihood"])
 def criterion(request, monkeypatch):
     """What choices go by: all that is tested here holds for both."""
-    monkeypatch.setattr(protocol, "FEW", 0 if request.param == "score" else NODES)
+    monkeypatch.setattr(fit, "FEW", 0 if request.param == "score" else NODES)
     return request.param
 
 
@@ -157,13 +157,13 @@ def test_weights_of_wide_views_are_tuned_by_their_first_columns(labels, splits, 
     rng = np.random.default_rng(10)
     clear, vague = (signal + spread * rng.standard_normal((NODES, CLASSES)) for spread in (0.6, 1.8))
     rest = np.zeros((NODES, NARROW))
-    widths, original = set(), protocol.least_squares
+    widths, original = set(), fit.least_squares
 
     def watched(rows, *given):
         widths.add(rows.shape[1])
         return original(rows, *given)
 
-    monkeypatch.setattr(protocol, "least_squares", watched)
+    monkeypatch.setattr(fit, "least_squares", watched)
     wide = [Trial({}, lambda: [np.hstack([clear, rest]), np.hstack([3 * vague, rest])])]
     for outcome in evaluate(wide, labels, splits, search=Search(penalties=(0.1,), tune_weights=True)):
         assert outcome.choice.beta[0] > 0.8
@@ -173,7 +173,7 @@ def test_weights_of_wide_views_are_tuned_by_their_first_columns(labels, splits, 
 @pytest.fixture
 def paths(monkeypatch):
     """One entry a path of penalties: the probes that were fitted, and the tolerance."""
-    seen, original = [], protocol.fit_path
+    seen, original = [], fit.fit_path
 
     def watched(rows, given, penalties, *, tolerance):
         fitted = []
@@ -182,7 +182,7 @@ def paths(monkeypatch):
             fitted.append(probe)
             yield probe
 
-    monkeypatch.setattr(protocol, "fit_path", watched)
+    monkeypatch.setattr(fit, "fit_path", watched)
     return seen
 
 
@@ -192,22 +192,11 @@ def test_patience_ends_the_path_of_penalties(labels, splits, paths):
     assert [len(fitted) for fitted, _ in paths] == [3]
 
 
-def test_a_path_goes_on_where_all_penalties_so_far_are_too_strong(splits):
-    """They predict the largest class, one as well as the other, but ever surer of the rest."""
-    rng = np.random.default_rng(11)
-    labels = (rng.random(NODES) < 0.25).astype(np.int64)
-    signal = [Trial({}, lambda: [labels[:, None] + 0.1 * rng.standard_normal((NODES, 1))])]
-    search = Search(normalisations=("none",), penalties=(1e6, 3e5, 1e5, 3e4, 1e4, 1.0, 0.01), patience=2)
-    for outcome in evaluate(signal, labels, splits, search=search):
-        assert outcome.choice.penalty <= 1.0
-        assert outcome.choice.validation == 1.0
-
-
 class TestManyTrainingNodes:
     @pytest.fixture(autouse=True, params=[59, 60])
     def many(self, request, monkeypatch):
         """60 training nodes are too many, or not yet."""
-        monkeypatch.setattr(protocol, "MANY", request.param)
+        monkeypatch.setattr(fit, "MANY", request.param)
         return request.param < 60
 
     @pytest.fixture
@@ -222,6 +211,15 @@ class TestManyTrainingNodes:
         constant = [Trial({}, lambda: [np.ones((NODES, 2))])]
         evaluate(constant, labels, splits[:1], search=Search(normalisations=("none",), patience=3))
         assert [(len(fitted), tolerance) for fitted, tolerance in paths] == [(3, 1e-2) if many else (4, 1e-3)]
+
+    def test_a_path_goes_on_where_all_penalties_so_far_are_too_strong(self, splits, many, criterion):
+        """They predict the largest class, one as well as the other, but more and more likely."""
+        rng = np.random.default_rng(11)
+        labels = (rng.random(NODES) < 0.25).astype(np.int64)
+        signal = [Trial({}, lambda: [labels[:, None] + 0.1 * rng.standard_normal((NODES, 1))])]
+        search = Search(normalisations=("none",), penalties=(1e6, 3e5, 1e5, 3e4, 1e4, 1.0, 0.01), patience=2)
+        for outcome in evaluate(signal, labels, splits, search=search):
+            assert (outcome.choice.penalty <= 1.0) == (many or criterion == "likelihood")
 
     def test_least_squares_picks_the_normalisation_if_asked_to(self, drowned, labels, splits, paths, many):
         for screen in (False, True):
@@ -279,7 +277,7 @@ def test_few_validation_nodes_choose_by_likelihood(labels, splits, monkeypatch):
     pool = [Trial({"is": "sure"}, lambda: [sure]), Trial({"is": "unsure"}, lambda: [unsure])]
     chosen = {}
     for few in (len(split.val), len(split.val) + 1):
-        monkeypatch.setattr(protocol, "FEW", few)
+        monkeypatch.setattr(fit, "FEW", few)
         chosen[few] = evaluate(pool, labels, [split], search=Search(penalties=(0.001,)))[0].choice
     by_score, by_likelihood = chosen.values()
     assert by_score.settings == {"is": "unsure"}

@@ -1,6 +1,10 @@
 """Records survive kills, and an experiment goes on where it was."""
 
 import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -45,6 +49,47 @@ def test_runs_side_by_side_make_the_same_records(tmp_path: Path) -> None:
     assert sorted(record["value"] for record in made) == [0, 1, 2, 3]
     assert all(record["process"] != os.getpid() and record["environment"]["threads"] == 1 for record in made)
     assert not pending(runs, RecordFile(tmp_path / "records.jsonl"))
+
+
+SLEEPERS = """
+import os, time
+from functools import partial
+from pathlib import Path
+from fdmvgcl import cli
+from fdmvgcl.experiments import EXPERIMENTS, Run
+
+def work(number):
+    Path(f"{number}.pid").write_text(str(os.getpid()))
+    time.sleep(600)
+
+class Sleepers:
+    name, summary, datasets = "sleepers", "sleep", ("karate",)
+    def runs(self, datasets, seeds):
+        return [Run({"number": i}, partial(work, i)) for i in range(2)]
+
+EXPERIMENTS["sleepers"] = Sleepers()
+cli.app(["reproduce", "sleepers", "--jobs", "2"])
+"""
+
+
+def test_kill_leaves_no_worker_behind(tmp_path: Path) -> None:
+    told = tmp_path / "stderr.txt"
+    with told.open("w") as file:
+        process = subprocess.Popen([sys.executable, "-c", SLEEPERS], cwd=tmp_path, stderr=file)
+    names = [tmp_path / f"{number}.pid" for number in range(2)]
+    _wait(lambda: all(name.exists() and name.read_text() for name in names))
+    process.terminate()
+    assert process.wait(timeout=60) == 143
+    assert "interrupted" in told.read_text()
+    folders = [Path("/proc", name.read_text()) for name in names]
+    _wait(lambda: not any(folder.exists() for folder in folders))
+
+
+def _wait(done: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_costs_are_measured_one_by_one(tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
 """Honest numbers: the linear probe, weights of views, the protocol of choices, controls and summaries."""
 
 from .controls import diffused, majority, raw
+from .fit import COARSE, Search
 from .metrics import score
 from .probe import PENALTIES, LinearProbe, fit_path
-from .protocol import COARSE, Choice, Outcome, Search, Trial, choose, evaluate, final_score, hide_test
+from .protocol import Choice, Outcome, Trial, choose, evaluate, final_score, hide_test
 from .summary import Difference, Summary, paired_difference, summarise
 from .views import NORMALISATIONS, Normalise, Rows, Views
 from .weights import tune, uniform

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from fdmvgcl.data import Metric, Split
 
+from .fit import Search
 from .metrics import score
-from .protocol import Choice, Outcome, Search, Trial, evaluate, final_score, hide_test
+from .protocol import Choice, Outcome, Trial, evaluate, final_score, hide_test
 from .views import Matrix
 
 Diffuse = Callable[[float, float], Matrix]
