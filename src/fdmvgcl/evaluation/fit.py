@@ -28,7 +28,7 @@ from .weights import uniform
 # Validation nodes; with fewer, choices go by likelihood.
 FEW = 500
 
-# Training nodes; with more, a path of penalties has this patience and tolerance at most.
+# Training nodes; with more, a path of penalties has this tolerance, and no more patience than this.
 MANY = 1000
 _PATIENCE_OF_MANY = 2
 _TOLERANCE_OF_MANY = 1e-2
