@@ -30,6 +30,7 @@ LAYERS = [
     "diffusion",
     "nearest",
     "likeness",
+    "whitening",
     "dynamics",
     "plan",
     "encoder",

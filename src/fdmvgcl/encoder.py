@@ -16,7 +16,7 @@ from fdmvgcl.operators import Operator
 from fdmvgcl.plan import Order
 
 Activation = Literal["relu", "leaky", "identity"]
-Initialisation = Literal["orthogonal", "joint", "glorot"]
+Initialisation = Literal["orthogonal", "joint", "whitened", "glorot"]
 
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu,
@@ -85,7 +85,8 @@ class MultiViewEncoder(nn.Module):
         activation: ``"leaky"`` (slope 0.25), ``"relu"`` or ``"identity"``.
         initialisation: of the weights: ``"orthogonal"`` keeps distances in each view as well as d columns can,
             ``"joint"`` in all views together: with d ≥ K F, the sum of views begins as good as their concatenation;
-            ``"glorot"`` is the usual uniform one.
+            ``"whitened"`` is the same after ``start``; ``"glorot"`` is the usual uniform one.
+        start: a matrix (F, F) that the initial weights are multiplied by from the left; None for ``I``.
         dynamics: name of F, or a factory ``(dim, generator) -> Dynamics``, called once a view.
         generator: source of randomness for the weights.
     """
@@ -105,12 +106,14 @@ class MultiViewEncoder(nn.Module):
         learn_skip: bool = False,
         activation: Activation = "leaky",
         initialisation: Initialisation = "orthogonal",
+        start: Tensor | None = None,
         dynamics: str | Factory = LINEAR,
         generator: torch.Generator,
     ) -> None:
         super().__init__()
         views = len(alphas)
-        self.weight = nn.Parameter(_INITIALISERS[initialisation](views, features, dim, generator))
+        weight = _INITIALISERS[initialisation](views, features, dim, generator)
+        self.weight = nn.Parameter(weight if start is None else start @ weight)
         self.alpha = nn.Parameter(alphas.double().clone())
         self.time = nn.Parameter(torch.full((views,), time, dtype=torch.float64), requires_grad=learn_time)
         self.skip_weight = nn.Parameter(torch.tensor(skip_weight, dtype=torch.float64), requires_grad=learn_skip)
@@ -214,6 +217,7 @@ def _joint(views: int, features: int, dim: int, generator: torch.Generator) -> T
 _INITIALISERS: dict[str, Callable[[int, int, int, torch.Generator], Tensor]] = {
     "orthogonal": _each(_orthogonal),
     "joint": _joint,
+    "whitened": _joint,
     "glorot": _each(_glorot),
 }
 INITIALISATIONS = tuple(_INITIALISERS)

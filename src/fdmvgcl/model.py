@@ -4,6 +4,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -34,6 +35,7 @@ from fdmvgcl.operators import Normalisation, Operator
 from fdmvgcl.plan import Order, Workload
 from fdmvgcl.training import Observer, Schedule, Trainer, initial_orders
 from fdmvgcl.view_scaling import VIEW_SCALINGS, ViewScaling, scale_views, suggested_view_scaling, view_norms
+from fdmvgcl.whitening import whitening
 
 Skip = int | Literal["auto"]
 
@@ -82,8 +84,9 @@ class FDMVGCL(BaseEstimator):
         lr, order_lr, weight_decay: of Adam; ``order_lr`` is for orders, times and the skip's weight.
         activation: ``"leaky"``, ``"relu"`` or ``"identity"``.
         initialisation: of the projections, ``"orthogonal"``, ``"joint"`` (orthogonal between views too: with
-            ``views`` times as many columns as features, the sum of views begins as good as their concatenation) or
-            ``"glorot"``.
+            ``views`` times as many columns as features, the sum of views begins as good as their concatenation),
+            ``"whitened"`` (as joint, and directions in which neighbours differ count for less, see
+            :func:`fdmvgcl.whitening.whitening`) or ``"glorot"``.
         feature_scaling: ``"auto"``, ``"rows"``, ``"columns"``, ``"both"`` or ``"none"``; see :class:`FeatureTransform`.
         centre_features: subtract the mean row of the scaled features. What all nodes share would otherwise make all
             views agree from the start, and training would keep little else.
@@ -205,10 +208,11 @@ class FDMVGCL(BaseEstimator):
             suggested_view_scaling(self.features_in_) if self.view_scaling == "auto" else self.view_scaling
         )
         self.order_of_work_ = self.choose_order(graph)
-        trainer = self._trainer(initial_orders(self.views), torch.Generator().manual_seed(self.seed), observe)
+        inputs = self._inputs(graph)
+        trainer = self._trainer(inputs, initial_orders(self.views), torch.Generator().manual_seed(self.seed), observe)
         if resume is not None:
             trainer.resume(resume, self.settings)
-        return self._train(graph, trainer, on_epoch)
+        return self._train(inputs, trainer, on_epoch)
 
     def partial_fit(
         self,
@@ -222,17 +226,16 @@ class FDMVGCL(BaseEstimator):
         if not hasattr(self, "encoder_"):
             return self.fit(graph, on_epoch=on_epoch, observe=observe)
         self.check_parameters()
-        generator = torch.Generator().manual_seed(self.seed)
-        trainer = self._trainer(self.encoder_.alpha.detach().cpu(), generator, observe)
+        inputs, generator = self._inputs(graph), torch.Generator().manual_seed(self.seed)
+        trainer = self._trainer(inputs, self.encoder_.alpha.detach().cpu(), generator, observe)
         trainer.encoder.load_state_dict(self.encoder_.state_dict())
         trainer.history = list(self.history_)
         trainer.phase = 1 + max((record["phase"] for record in self.history_), default=-1)
-        return self._train(graph, trainer, on_epoch)
+        return self._train(inputs, trainer, on_epoch)
 
     def _train(
-        self, graph: Graph, trainer: Trainer, on_epoch: Callable[[Trainer, dict[str, Any]], None] | None
+        self, inputs: _Inputs, trainer: Trainer, on_epoch: Callable[[Trainer, dict[str, Any]], None] | None
     ) -> Self:
-        inputs = self._inputs(graph)
         warn_if_unstable(trainer.encoder.filter, inputs.operator.largest_frequency if self.scheme != EXACT else 0.0)
         for record in trainer.run(inputs.features, inputs.operator, inputs.basis):
             if on_epoch is not None:
@@ -400,7 +403,7 @@ class FDMVGCL(BaseEstimator):
             self.normalisation or prototype.normalisation, self.self_loops or prototype.self_loops
         ).to(self.device)
 
-    def _build(self, alphas: Tensor, generator: torch.Generator) -> MultiViewEncoder:
+    def _build(self, alphas: Tensor, generator: torch.Generator, start: Tensor | None = None) -> MultiViewEncoder:
         encoder = MultiViewEncoder(
             self.features_in_.columns,
             self.dim,
@@ -414,13 +417,19 @@ class FDMVGCL(BaseEstimator):
             learn_skip=self.learn_skip,
             activation=self.activation,
             initialisation=self.initialisation,
+            start=start,
             dynamics=self.dynamics,
             generator=generator,
         )
         encoder.alpha.requires_grad_(self.learn_alpha)
         return encoder.to(self.device)
 
-    def _trainer(self, alphas: Tensor, generator: torch.Generator, observe: Observer | None) -> Trainer:
+    def _trainer(
+        self, inputs: _Inputs, alphas: Tensor, generator: torch.Generator, observe: Observer | None
+    ) -> Trainer:
+        start = None
+        if self.initialisation == "whitened":
+            start = whitening(inputs.operator, inputs.features.dense(), self.time).cpu()
         schedule = Schedule(
             epochs=self.epochs,
             lr=self.lr,
@@ -431,7 +440,8 @@ class FDMVGCL(BaseEstimator):
             min_rank=self.min_rank,
         )
         loss = make_loss(self.loss, **({"eta": self.eta} if self.loss == REGULARISED_COSMEAN else {}))
-        return Trainer(self._build, loss, self._combine_uniformly, schedule, alphas, generator, observe)
+        build = partial(self._build, start=start)
+        return Trainer(build, loss, self._combine_uniformly, schedule, alphas, generator, observe)
 
     def _views(self, inputs: _Inputs) -> Tensor:
         with torch.no_grad():

@@ -98,8 +98,9 @@ Initialisation = Annotated[
     _option(
         MODEL,
         "--initialisation",
-        "Of the projections; joint: orthogonal between views too, for wide embeddings.",
-        metavar="orthogonal|joint|glorot",
+        "Of the projections; joint: orthogonal between views too, for wide embeddings; whitened: as joint, with less "
+        "weight on what neighbours differ in.",
+        metavar="orthogonal|joint|whitened|glorot",
     ),
 ]
 FeatureScaling = Annotated[

@@ -5,6 +5,7 @@ from .fit import COARSE, Search
 from .metrics import score
 from .probe import PENALTIES, LinearProbe, fit_path
 from .protocol import Choice, Outcome, Trial, choose, evaluate, final_score, hide_test
+from .redraw import redrawn
 from .summary import Difference, Summary, paired_difference, summarise
 from .views import NORMALISATIONS, Normalise, Rows, Views
 from .weights import tune, uniform
@@ -32,6 +33,7 @@ __all__ = [
     "majority",
     "paired_difference",
     "raw",
+    "redrawn",
     "score",
     "summarise",
     "tune",

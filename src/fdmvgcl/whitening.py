@@ -1,0 +1,37 @@
+"""A start for projections that a graph itself suggests: directions in which neighbours differ count for less."""
+
+import torch
+from torch import Tensor
+
+from fdmvgcl.diffusion import diffuse
+from fdmvgcl.operators import Operator
+
+# Of the diffusion whose loss is whitened.
+ALPHA = 0.5
+
+
+def whitening(operator: Operator, x: Tensor, time: float) -> Tensor:
+    """``M = c (S + ρ I)^(-1/2)`` with ``S = (X - H)ᵀ(X - H) / N`` and ``H = φ(L) X``, shape (F, F).
+
+    S is the scatter of what diffusion takes away: where nodes resemble their neighbours it stands for the scatter
+    within classes, which a linear classifier would like to have whitened, without a label. The ridge ρ is the mean of
+    S's diagonal, so that directions with next to no scatter are not blown up, and c keeps the mean square length of X's
+    rows. The identity where diffusion changes nothing.
+
+    Args:
+        operator: Ā.
+        x: features X, shape (N, F).
+        time: of the diffusion, whose order is 1/2.
+
+    The eigenvectors of an F × F matrix are found in double precision: for some thousands of columns, not for many more.
+    """
+    full = x.double()
+    lost = full - diffuse(operator, x, ALPHA, time).detach()
+    scatter = lost.T @ lost / len(x)
+    ridge = scatter.diagonal().mean()
+    rounding = (16 * torch.finfo(x.dtype).eps) ** 2
+    if ridge <= rounding * full.square().mean():
+        return torch.eye(x.shape[1], dtype=x.dtype, device=x.device)
+    variances, directions = torch.linalg.eigh(scatter)
+    root = (directions / (variances.clamp_min(0.0) + ridge).sqrt()) @ directions.T
+    return (root * (full.norm() / (full @ root).norm())).to(x.dtype)
