@@ -1,12 +1,17 @@
 """Pools of settings: drawn without labels, chosen split by split, stored as TOML."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 
+from fdmvgcl.data import Split
 from fdmvgcl.errors import InputError
+from fdmvgcl.evaluation import hide_test, redrawn
 from fdmvgcl.experiments import RecordFile, Run, pool, tuning
+from fdmvgcl.experiments.benchmark import Benchmark, benchmark
 from fdmvgcl.graph import Graph
 from fdmvgcl.model import FDMVGCL
 
@@ -69,6 +74,45 @@ def test_a_choice_is_made_by_the_mean_over_seeds(tmp_path: Path) -> None:
     assert found.trials == ({"dim": 0}, {"dim": 1})
     assert found.choices == (0, 1)
     assert found.validation == pytest.approx((0.5, 0.75))
+
+
+def tuned_on_karate(split: Split, labels: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> dict:
+    karate = benchmark("karate")
+    changed = Benchmark(replace(karate.dataset, labels=labels, splits=(split,)), karate.graph)
+    monkeypatch.setattr(tuning, "benchmark", lambda name: changed)
+    (run,) = tuning.runs("karate", 1, dim=4)
+    return run.work()
+
+
+def test_few_training_nodes_are_drawn_many_times_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = benchmark("karate").dataset.labels
+    few = Split(np.array([0, 1, 32, 33]), np.arange(2, 14), np.arange(14, 32))
+    record = tuned_on_karate(few, labels, monkeypatch)
+    # Each draw as the only split there is, and not drawn anew again.
+    asked: list[int] = []
+    monkeypatch.setattr(tuning, "redrawn", lambda known, split, count: asked.append(count) or [split])
+    alone = [
+        tuned_on_karate(each, labels, monkeypatch)["criterion"][0]
+        for each in redrawn(hide_test(labels, few), few, tuning.REDRAWS)
+    ]
+    assert record["criterion"] == pytest.approx([np.mean(alone)])
+    assert len(set(alone)) > 1
+    assert set(asked) == {tuning.REDRAWS}
+
+
+def test_many_training_nodes_are_judged_as_they_are_and_test_labels_are_never_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    labels = benchmark("karate").dataset.labels
+    for split in (
+        Split(np.arange(12), np.arange(12, 20), np.arange(20, 34)),
+        Split(np.arange(20, 25), np.arange(8, 20), np.concatenate([np.arange(8), np.arange(25, 34)])),
+    ):
+        other = labels.copy()
+        other[split.test] = (other[split.test] + 1) % 2
+        first, second = (tuned_on_karate(split, each, monkeypatch) for each in (labels, other))
+        assert first["criterion"] == second["criterion"]
+        assert first["validation"] == second["validation"]
 
 
 def test_a_pool_has_at_most_thirty_runs() -> None:
