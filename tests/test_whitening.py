@@ -79,6 +79,12 @@ def test_a_pruned_model_begins_anew_whitened() -> None:
     np.testing.assert_allclose(rows @ rows.T, np.eye(10), atol=1e-4)
 
 
+def test_more_columns_than_can_be_decomposed_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fdmvgcl.whitening.LARGEST_WIDTH", 4)
+    with pytest.raises(ValueError, match="initialisation 'whitened' takes at most 4 feature columns, got 5"):
+        FDMVGCL(**WIDE, initialisation="whitened").fit(noisy_topics())
+
+
 def test_saved_and_loaded_it_embeds_the_same(tmp_path: Path) -> None:
     graph = noisy_topics()
     model = FDMVGCL(**WIDE | {"epochs": 3}, initialisation="whitened").fit(graph)

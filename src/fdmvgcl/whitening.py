@@ -9,6 +9,9 @@ from fdmvgcl.operators import Operator
 # Of the diffusion whose loss is whitened.
 ALPHA = 0.5
 
+# The F × F matrix and its eigenvectors take 1.5 GB at this width, and minutes.
+LARGEST_WIDTH = 8192
+
 
 def whitening(operator: Operator, x: Tensor, time: float) -> Tensor:
     """``M = c (S + ρ I)^(-1/2)`` with ``S = (X - H)ᵀ(X - H) / N`` and ``H = φ(L) X``, shape (F, F).
@@ -23,8 +26,11 @@ def whitening(operator: Operator, x: Tensor, time: float) -> Tensor:
         x: features X, shape (N, F).
         time: of the diffusion, whose order is 1/2.
 
-    The eigenvectors of an F × F matrix are found in double precision: for some thousands of columns, not for many more.
+    Raises:
+        ValueError: if X has more than 8192 columns; the eigenvectors of an F × F matrix are needed.
     """
+    if x.shape[1] > LARGEST_WIDTH:
+        raise ValueError(f"initialisation 'whitened' takes at most {LARGEST_WIDTH} feature columns, got {x.shape[1]}")
     full = x.double()
     lost = full - diffuse(operator, x, ALPHA, time).detach()
     scatter = lost.T @ lost / len(x)

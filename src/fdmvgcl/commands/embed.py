@@ -185,6 +185,8 @@ def _train(
     """Fit, saving the state on the way. The path taken is part of it: another machine's memory must not change it."""
     if model.like_edges:
         reporter.say(f"  linking every node to the {model.like_edges} most like it: all pairs of nodes are compared")
+    if model.initialisation == "whitened":
+        reporter.say("  whitening what neighbours differ in: eigenvectors of a matrix as wide as the features")
     checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
     if resume:
         begun = "no checkpoint here: starting from the beginning" if checkpoint is None else f"resuming {checkpoint}"
