@@ -56,8 +56,8 @@ def plain(rows, labels, others, penalty):
     return centred(others @ coefficients + intercept)
 
 
-def ours(rows, labels, others, penalties):
-    path = fit_path(Rows(rows), labels, penalties, tolerance=1e-9)
+def ours(rows, labels, others, penalties, axes=None):
+    path = fit_path(Rows(rows), labels, penalties, tolerance=1e-9, axes=axes)
     return [centred(probe.decision(Rows(others))) for probe in path]
 
 
@@ -67,7 +67,7 @@ def test_the_span_of_the_training_rows_has_the_same_optimum(shape, l2):
     """The reduction alone, both sides solved to rounding error."""
     rows, labels, others = problem(*shape)
     coefficients, intercept = newton(rows, labels, l2)
-    span = _span(Rows(rows))
+    span = _span(Rows(rows), axes=None)
     assert span.coordinates.shape[1] <= min(shape)
     reduced, offset = newton(span.coordinates.dense(), labels, l2)
     found = (others - span.centre) @ span.expand(reduced) + offset
@@ -80,6 +80,14 @@ def test_the_path_ends_at_the_plain_solution(shape):
     rows, labels, others = problem(*shape)
     penalties = (3.0, 0.1, 0.01)
     for penalty, decision in zip(penalties, ours(rows, labels, others, penalties), strict=True):
+        np.testing.assert_allclose(decision, plain(rows, labels, others, penalty), atol=1e-6)
+
+
+def test_any_orthonormal_axes_lead_to_the_same_optimum():
+    rows, labels, others = problem(200, 12)
+    axes = np.linalg.qr(np.random.default_rng(1).standard_normal((12, 12)))[0]
+    penalties = (3.0, 0.01)
+    for penalty, decision in zip(penalties, ours(rows, labels, others, penalties, axes), strict=True):
         np.testing.assert_allclose(decision, plain(rows, labels, others, penalty), atol=1e-6)
 
 

@@ -175,10 +175,10 @@ def paths(monkeypatch):
     """One entry a path of penalties: the probes that were fitted, and the tolerance."""
     seen, original = [], fit.fit_path
 
-    def watched(rows, given, penalties, *, tolerance):
+    def watched(rows, given, penalties, *, tolerance, axes):
         fitted = []
         seen.append((fitted, tolerance))
-        for probe in original(rows, given, penalties, tolerance=tolerance):
+        for probe in original(rows, given, penalties, tolerance=tolerance, axes=axes):
             fitted.append(probe)
             yield probe
 
@@ -211,6 +211,21 @@ class TestManyTrainingNodes:
         constant = [Trial({}, lambda: [np.ones((NODES, 2))])]
         evaluate(constant, labels, splits[:1], search=Search(normalisations=("none",), patience=3))
         assert [(len(fitted), tolerance) for fitted, tolerance in paths] == [(3, 1e-2) if many else (4, 1e-3)]
+
+    def test_splits_share_the_axes_of_all_nodes(self, labels, splits, monkeypatch, many):
+        asked, original = [], fit.fit_path
+
+        def watched(*given, axes, **rest):
+            asked.append(axes)
+            return original(*given, axes=axes, **rest)
+
+        monkeypatch.setattr(fit, "fit_path", watched)
+        views = [np.random.default_rng(13).standard_normal((NODES, 4)) for _ in range(2)]
+        search = Search(normalisations=("none",), tune_weights=True)
+        evaluate([Trial({}, lambda: views)], labels, splits, search=search)
+        assert len(asked) == 2 * len(splits)
+        # Once for the uniform weights of all splits, once more where the trial is opened again to tune them.
+        assert len({id(axes) for axes in asked if axes is not None}) == (2 if many else 0)
 
     def test_a_path_goes_on_where_all_penalties_so_far_are_too_strong(self, splits, many, criterion):
         """They predict the largest class, one as well as the other, but more and more likely."""

@@ -35,6 +35,17 @@ def test_rows_are_those_of_the_weighted_sum(arrays, normalise, chunk, monkeypatc
 
 
 @pytest.mark.parametrize("normalise", NORMALISATIONS)
+@pytest.mark.parametrize("chunk", [16, 1024])
+def test_axes_are_those_of_all_nodes_in_the_mean_of_views(arrays, normalise, chunk, monkeypatch):
+    monkeypatch.setattr("fdmvgcl.evaluation.views.CHUNK_ROWS", chunk)
+    axes = Views(arrays).axes(normalise)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(7), atol=1e-5)
+    turned = normalised(sum(arrays) / 3, normalise) @ axes
+    scatter = turned.T @ turned
+    np.testing.assert_allclose(scatter, np.diag(np.diag(scatter)), atol=1e-5 * scatter.max())
+
+
+@pytest.mark.parametrize("normalise", NORMALISATIONS)
 def test_sparse_rows_are_the_dense_ones(normalise):
     rng = np.random.default_rng(1)
     matrix = sp.random_array((60, 9), density=0.2, rng=rng, format="csr") + sp.csr_array(np.eye(60, 9))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fdmvgcl.data import Metric, Split
 
 from .metrics import closeness, likelihood, score
-from .probe import PENALTIES, TOLERANCE, LinearProbe, fit_path, least_squares
+from .probe import LARGEST_GRAM, PENALTIES, TOLERANCE, LinearProbe, fit_path, least_squares
 from .views import NORMALISATIONS, FloatArray, Normalise, Views
 from .weights import uniform
 
@@ -91,6 +91,12 @@ class Fit:
         return len(self.split.train) > MANY
 
     @property
+    def _tall(self) -> bool:
+        """Whether training nodes are many, and more than columns, so that all nodes' axes fit them well."""
+        width = self.views.arrays[0].shape[1]
+        return self.many and not self.views.sparse and len(self.split.train) > width <= LARGEST_GRAM
+
+    @property
     def narrow(self) -> "Fit":
         return replace(self, views=self.views.narrow)
 
@@ -104,6 +110,7 @@ class Fit:
             self.labels[self.split.train],
             search.penalties,
             tolerance=_TOLERANCE_OF_MANY if self.many else TOLERANCE,
+            axes=self.views.axes(normalise) if self._tall else None,
         )
         best: Best | None = None
         surest, since = -np.inf, 0

@@ -80,7 +80,7 @@ class _Span:
     expand: Callable[[FloatArray], FloatArray]
 
 
-def _span(rows: Rows) -> _Span:
+def _span(rows: Rows, axes: NDArray[np.float32] | None) -> _Span:
     count, width = rows.shape
     if min(count, width) > (LARGEST_SPARSE_GRAM if rows.sparse else LARGEST_GRAM):
         return _Span(rows, rows.column_squares(), np.zeros(width), lambda r: r)
@@ -89,8 +89,9 @@ def _span(rows: Rows) -> _Span:
     block = block - centre
     if count > width:
         tall = _in_precision(block)
-        energies, basis = scipy.linalg.eigh(tall.T @ tall, driver="evd")
-        return _Span(Rows(tall @ basis), np.maximum(energies, 0.0).astype(float), centre, lambda r: basis @ r)
+        basis = scipy.linalg.eigh(tall.T @ tall, driver="evd")[1] if axes is None else axes.astype(tall.dtype)
+        turned = Rows(tall @ basis)
+        return _Span(turned, turned.column_squares().astype(float), centre, lambda r: Rows(basis).product(r))
     single = count > LARGEST_DOUBLE_GRAM
     wide = block.astype(np.float32) if single else block
     energies, vectors = scipy.linalg.eigh(wide @ wide.T, driver="evd")
@@ -146,7 +147,12 @@ def _minimise(
 
 
 def fit_path(
-    rows: Rows, labels: NDArray[np.int64], penalties: Sequence[float] = PENALTIES, *, tolerance: float = TOLERANCE
+    rows: Rows,
+    labels: NDArray[np.int64],
+    penalties: Sequence[float] = PENALTIES,
+    *,
+    tolerance: float = TOLERANCE,
+    axes: NDArray[np.float32] | None = None,
 ) -> Iterator[LinearProbe]:
     """One probe a penalty, each starting where the last two point: optima move smoothly along a path of penalties.
 
@@ -156,11 +162,13 @@ def fit_path(
         penalties: L2 weights relative to the mean squared norm of the centred training rows, so that a grid means the
             same at every scale of the embedding; the penalty is ``penalty · mean ‖x‖² / 2 · ‖W‖²``.
         tolerance: largest entry of the gradient, in coordinates where the curvature is about one.
+        axes: orthonormal columns, shape (d, d), along which the rows are nearly uncorrelated, for more rows than
+            columns: these serve in place of the rows' own principal axes, whose eigenvectors take longer than the rest.
     """
     classes, targets = np.unique(labels, return_inverse=True)
     onehot = np.eye(len(classes))[targets]
     with _one_thread() if min(rows.shape) < SMALL_GRAM else nullcontext():
-        span = _span(rows)
+        span = _span(rows, axes)
     unit = _mean_square(rows)
     priors = np.log(onehot.mean(axis=0))
     found = start = np.zeros((span.coordinates.shape[1], len(classes))), priors - priors.mean()

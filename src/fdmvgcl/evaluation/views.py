@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -87,6 +88,7 @@ class Views:
         if len(arrays) > 1 and any(sp.issparse(array) for array in arrays):
             raise ValueError("a sparse view must be the only one")
         self.arrays = tuple(sp.csr_array(a, dtype=np.float64) if sp.issparse(a) else a for a in arrays)
+        self._axes: dict[Normalise, NDArray[np.float32]] = {}
 
     def __len__(self) -> int:
         return len(self.arrays)
@@ -167,6 +169,21 @@ class Views:
         block -= mean
         norms = np.linalg.norm(block, axis=1)
         return Rows(block * _reciprocal(norms, relative_to=np.linalg.norm(mean))[:, None])
+
+    def axes(self, normalise: Normalise) -> NDArray[np.float32]:
+        """Principal axes of all nodes' rows with uniform β, shape (d, d), orthonormal columns; found once.
+
+        Those of any many rows, and of other β, are near them, so they spare the probes of all splits their own.
+        """
+        if normalise not in self._axes:
+            (nodes, width), beta = self.arrays[0].shape, np.full(len(self), 1.0 / len(self))
+            gram = np.zeros((width, width), np.float32)
+            for start in range(0, nodes, CHUNK_ROWS):
+                index = np.arange(start, min(start + CHUNK_ROWS, nodes))
+                block = self.rows(beta, normalise, index).dense().astype(np.float32)
+                gram += block.T @ block
+            self._axes[normalise] = scipy.linalg.eigh(gram, driver="evd")[1]
+        return self._axes[normalise]
 
 
 def _reciprocal(values: FloatArray, *, relative_to: Any) -> FloatArray:
