@@ -43,6 +43,7 @@ LAYERS = [
     "features",
     "view_scaling",
     "training",
+    "parameters",
     "model",
     "model_file",
     "transforms",
