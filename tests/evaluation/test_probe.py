@@ -111,6 +111,17 @@ def test_single_precision_gives_the_same(shape, monkeypatch):
     np.testing.assert_allclose(ours(rows, labels, others, (1.0, 0.01))[1], expected, rtol=1e-3, atol=1e-3)
 
 
+def test_single_precision_takes_equal_rows(monkeypatch):
+    """The Gram matrix has hardly any rank: its factor needs a raised diagonal, and still gives the same."""
+    monkeypatch.setattr("fdmvgcl.evaluation.probe.LARGEST_DOUBLE_GRAM", 0)
+    few, kinds, others = problem(6, 150)
+    rows, labels = 1e3 * np.tile(few, (20, 1)), np.tile(kinds, 20)
+    expected = plain(rows, labels, 1e3 * others, 0.01)
+    np.testing.assert_allclose(ours(rows, labels, 1e3 * others, (1.0, 0.01))[1], expected, rtol=5e-3, atol=5e-3)
+    constant = next(fit_path(Rows(np.ones((30, 40))), np.arange(30) % 3, (0.1,)))
+    assert np.isfinite(constant.decision(Rows(np.ones((1, 40))))).all()
+
+
 def test_default_tolerance_keeps_the_predictions():
     rows, labels, others = problem(60, 150)
     for penalty, probe in zip((1.0, 0.01), fit_path(Rows(rows), labels, (1.0, 0.01)), strict=True):
