@@ -5,7 +5,7 @@ from scipy.special import softmax
 
 from fdmvgcl.data import load
 from fdmvgcl.evaluation import Rows, fit_path, raw
-from fdmvgcl.evaluation.probe import _span, least_squares
+from fdmvgcl.evaluation.probe import _factor, _span, least_squares
 
 
 def problem(count, width, classes=3, seed=0):
@@ -109,6 +109,12 @@ def test_single_precision_gives_the_same(shape, monkeypatch):
     for limit in ("LARGEST_DOUBLE", "LARGEST_DOUBLE_GRAM"):
         monkeypatch.setattr(f"fdmvgcl.evaluation.probe.{limit}", 0)
     np.testing.assert_allclose(ours(rows, labels, others, (1.0, 0.01))[1], expected, rtol=1e-3, atol=1e-3)
+
+
+def test_rounding_below_zero_is_raised_as_little_as_it_needs():
+    gram = np.diag(np.array([3.0, 1.0, -1e-3], dtype=np.float32))
+    lower = _factor(gram)
+    np.testing.assert_allclose(lower @ lower.T, gram, atol=2e-2)
 
 
 def test_single_precision_takes_equal_rows(monkeypatch):
