@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fdmvgcl.experiments import EXPERIMENTS, RecordFile, nodes, pool
-from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed
+from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed, embed_with_start
 from fdmvgcl.experiments.node_table import added, best_control, summary
 
 SMALL: dict[str, Any] = {"dim": 16, "views": 2, "epochs": 2}
@@ -32,6 +32,23 @@ def test_runs_cover_controls_and_rows_and_their_keys_differ() -> None:
     assert by_row.count("published") == 3
     assert by_row.count("default") == 4
     assert not [run for run in runs if run.key["dataset"] == "digits" and run.key["row"] in ("tuned", "published")]
+
+
+def test_the_longest_of_a_seed_begin_first() -> None:
+    runs = EXPERIMENTS["nodes"].runs(["cora", "crocodile", "digits"], seeds=2)
+    seeds = [run.key.get("seed", -1) for run in runs]
+    assert seeds == sorted(seeds)
+    for seed in (-1, 0, 1):
+        known = [run.seconds or 0.0 for run in runs if run.key.get("seed", -1) == seed]
+        assert known == sorted(known, reverse=True)
+
+
+@pytest.mark.parametrize("change", [{}, {"like_edges": 3, "initialisation": "joint"}, {"dynamics": "gread"}])
+def test_the_start_of_training_is_the_untrained_encoder(small: Benchmark, change: dict[str, Any]) -> None:
+    embedded, start = embed_with_start(small.graph, {**SMALL, **change}, 0)
+    np.testing.assert_array_equal(start, embed(small.graph, {**SMALL, **change, "epochs": 0}, 0).views)
+    np.testing.assert_array_equal(embedded.views, embed(small.graph, {**SMALL, **change}, 0).views)
+    assert not np.allclose(embedded.views, start)
 
 
 def test_tuned_row_uses_the_stored_choice_of_each_split(small: Benchmark) -> None:

@@ -110,7 +110,7 @@ class Fit:
             self.labels[self.split.train],
             search.penalties,
             tolerance=_TOLERANCE_OF_MANY if self.many else TOLERANCE,
-            axes=self.views.axes(normalise) if self._tall else None,
+            axes=self.views.axes(normalise) if self._tall and np.ptp(beta) == 0 else None,
         )
         best: Best | None = None
         surest, since = -np.inf, 0

@@ -173,7 +173,8 @@ class Views:
     def axes(self, normalise: Normalise) -> NDArray[np.float32]:
         """Principal axes of all nodes' rows with uniform β, shape (d, d), orthonormal columns; found once.
 
-        Those of any many rows, and of other β, are near them, so they spare the probes of all splits their own.
+        Those of the many training rows of a split are near them, so they spare the probes of all splits their own. Not
+        those of other β: one view may be longer than all others by orders of magnitude.
         """
         if normalise not in self._axes:
             (nodes, width), beta = self.arrays[0].shape, np.full(len(self), 1.0 / len(self))

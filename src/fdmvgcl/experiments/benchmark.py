@@ -15,6 +15,7 @@ from fdmvgcl.evaluation import Outcome, Search, Trial, evaluate
 from fdmvgcl.graph import Graph
 from fdmvgcl.model import FDMVGCL
 from fdmvgcl.training import Observer
+from fdmvgcl.view_scaling import scale_views, view_norms
 
 Settings = Mapping[str, Any]
 
@@ -70,12 +71,20 @@ class Embedded:
         }
 
 
-def embed(graph: Graph, settings: Settings, seed: int) -> Embedded:
+def embed(graph: Graph, settings: Settings, seed: int, observe: Observer | None = None) -> Embedded:
     """Fit and transform with these settings over the defaults."""
     started = time.perf_counter()
-    model = FDMVGCL(**{**settings, "seed": seed}).fit(graph)
+    model = FDMVGCL(**{**settings, "seed": seed}).fit(graph, observe=observe)
     seconds = time.perf_counter() - started
     return Embedded(model.transform_views(graph), model, seconds)
+
+
+def embed_with_start(graph: Graph, settings: Settings, seed: int) -> tuple[Embedded, NDArray[np.float32]]:
+    """:func:`embed`, and the views of the same encoder before its first step, (K, N, d), ready to be summed too."""
+    found: dict[int, Tensor] = {}
+    embedded = embed(graph, settings, seed, after_steps((0,), Tensor.clone, found))
+    start = found[0]
+    return embedded, scale_views(start, embedded.model.view_scaling_, view_norms(start)).numpy()
 
 
 def after_steps(grid: Collection[int], probe: Callable[[Tensor], Any], found: dict[int, Any]) -> Observer:
@@ -94,12 +103,12 @@ def after_steps(grid: Collection[int], probe: Callable[[Tensor], Any], found: di
 
 def beside_untrained(bench: Benchmark, settings: Settings, seed: int) -> dict[str, Any]:
     """A record of these settings and of the same encoder before training, β tuned split by split for both."""
-    trained, untrained = (embed(bench.graph, {**settings, **change}, seed) for change in ({}, {"epochs": 0}))
+    trained, start = embed_with_start(bench.graph, settings, seed)
     return {
         "settings": trained.model.settings,
         **trained.told(),
         **scored(bench.probe(list(trained.views), tune=True)),
-        "untrained": scored(bench.probe(list(untrained.views), tune=True)),
+        "untrained": scored(bench.probe(list(start), tune=True)),
     }
 
 
