@@ -620,6 +620,10 @@ def test_a_terminal_that_is_not_utf8_does_not_end_a_run() -> None:
         ),
         (("tune", "karate", "-o", "there"), "there: is a folder; -o must name a file"),
         (("reproduce", "views", "--datasets", "nonsense", "-o", "new"), "'nonsense' is no data set"),
+        (
+            ("reproduce", "views", "--datasets", "karate,nonsense", "--datasets", "karate", "-o", "new"),
+            "'nonsense' is no data set",
+        ),
     ],
 )
 def test_outputs_that_cannot_be_are_refused_before_any_work(arguments: tuple[str, ...], told: str) -> None:

@@ -25,7 +25,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_losses_whole_run_on_karate(small: None, tmp_path: Path) -> None:
-    reproduce("losses", "karate", 1, tmp_path, Reporter(quiet=True))
+    reproduce("losses", ["karate"], 1, tmp_path, Reporter(quiet=True))
     records = RecordFile(tmp_path / "records.jsonl")
     assert {record["key"]["row"] for record in records.records} == {*LOSSES, "raw", "diffused"}
     curves = [record for record in records.records if "seed" in record["key"]]
@@ -95,7 +95,7 @@ def test_a_loss_that_diverges_is_recorded_up_to_there(small: None, monkeypatch: 
 
 
 def test_dynamics_whole_run_on_karate(small: None, tmp_path: Path) -> None:
-    reproduce("dynamics", "karate", 1, tmp_path, Reporter(quiet=True))
+    reproduce("dynamics", ["karate"], 1, tmp_path, Reporter(quiet=True))
     page = (tmp_path / "dynamics.md").read_text()
     for row in dynamics_table.ROWS:
         assert f"| {row} |" in page

@@ -94,7 +94,7 @@ def _wait(done: Callable[[], bool]) -> None:
 
 def test_costs_are_measured_one_by_one(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="jobs must be 1 for cost"):
-        reproduce("cost", "karate", 1, tmp_path, Reporter(quiet=True), jobs=2)
+        reproduce("cost", ["karate"], 1, tmp_path, Reporter(quiet=True), jobs=2)
 
 
 def test_half_written_line_is_run_again(tmp_path: Path) -> None:

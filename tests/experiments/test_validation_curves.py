@@ -14,7 +14,7 @@ from fdmvgcl.model import FDMVGCL
 
 
 def test_whole_run_on_karate(tmp_path: Path) -> None:
-    reproduce("curves", "karate", 1, tmp_path, Reporter(quiet=True))
+    reproduce("curves", ["karate"], 1, tmp_path, Reporter(quiet=True))
     (record,) = RecordFile(tmp_path / "records.jsonl").records
     assert np.shape(record["validation"]) == (len(validation_curves.GRID), validation_curves.SPLITS)
     trained = FDMVGCL(seed=0, merge_width=0.0).fit(benchmark("karate").graph)

@@ -32,7 +32,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_whole_run_on_karate(small: None, tmp_path: Path, name: str, files: set[str]) -> None:
-    reproduce(name, "karate", 1, tmp_path, Reporter(quiet=True))
+    reproduce(name, ["karate"], 1, tmp_path, Reporter(quiet=True))
     assert {path.name for path in tmp_path.iterdir()} == files | {"records.jsonl"}
     assert "karate" in (tmp_path / f"{name}.md").read_text()
 

@@ -272,7 +272,8 @@ Splits = Annotated[
 ExperimentName = Annotated[str, typer.Argument(metavar="NAME", help="What to reproduce; see below.")]
 DatasetName = Annotated[str, typer.Argument(metavar="DATASET", help="A data set's name; see fdmvgcl datasets.")]
 Datasets = Annotated[
-    str | None, typer.Option("--datasets", help="Only these, separated by commas; without it all.", metavar="A,B")
+    list[str] | None,
+    typer.Option("--datasets", help="Only these, separated by commas or named again; without it all.", metavar="A,B"),
 ]
 Seeds = Annotated[int, typer.Option("--seeds", help="Runs of each setting, seeds 0, 1, …", min=1, metavar="N")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs at a time, one thread each.", min=1, metavar="N")]

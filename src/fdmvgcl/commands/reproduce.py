@@ -13,7 +13,7 @@ from fdmvgcl.experiments import pool as pools
 
 def reproduce(
     name: str,
-    datasets: str | None,
+    datasets: Sequence[str] | None,
     seeds: int,
     output: Path | None,
     reporter: Reporter,
@@ -53,7 +53,7 @@ def tune(
 ) -> None:
     """Train the pool, choose for each split, write the TOML file."""
     _use(data_root)
-    _chosen(dataset, ())
+    _chosen([dataset], ())
     path = output or Path(f"{dataset}.toml")
     if path.is_dir():
         raise InputError(path, "is a folder; -o must name a file")
@@ -76,10 +76,10 @@ def _use(data_root: Path | None) -> None:
         os.environ["FDMVGCL_DATA"] = str(data_root)
 
 
-def _chosen(datasets: str | None, usual: Sequence[str]) -> tuple[str, ...]:
-    if datasets is None:
+def _chosen(datasets: Sequence[str] | None, usual: Sequence[str]) -> tuple[str, ...]:
+    if not datasets:
         return tuple(usual)
-    names = tuple(name.strip() for name in datasets.split(","))
+    names = tuple(dict.fromkeys(name.strip() for given in datasets for name in given.split(",")))
     for name in names:
         if name not in known_datasets():
             raise ValueError(f"{name!r} is no data set; known are {', '.join(known_datasets())}")
