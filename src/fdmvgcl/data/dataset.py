@@ -37,6 +37,11 @@ class Split:
         if counts.max() > 1:
             raise ValueError(f"the parts of a split must be disjoint, but node {nodes[counts.argmax()]} is in two")
 
+    @property
+    def few_labels(self) -> bool:
+        """Whether there are fewer training than validation nodes: some of each class, as a rule, drawn by class."""
+        return len(self.train) < len(self.val)
+
     @classmethod
     def from_masks(cls, train: NDArray[Any], val: NDArray[Any], test: NDArray[Any]) -> "Split":
         """From three masks of shape (N,), boolean or 0/1."""

@@ -34,13 +34,13 @@ def score(metric: Metric, decision: FloatArray, classes: NDArray[np.int64], labe
 
 def likelihood(decision: FloatArray, classes: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
     """Mean of ``log softmax(decision)`` at the label, over the rows whose label is one of ``classes``; 0 if none is."""
-    columns, seen = _columns(classes, labels)
+    columns, seen = columns_of(classes, labels)
     return _settled(log_softmax(decision, axis=1)[seen, columns[seen]])
 
 
 def closeness(decision: FloatArray, classes: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
     """Minus the mean squared distance of ``decision`` from the label's unit vector: what least squares raises."""
-    columns, seen = _columns(classes, labels)
+    columns, seen = columns_of(classes, labels)
     return _settled(-np.square(decision[seen] - np.eye(len(classes))[columns[seen]]).sum(axis=1))
 
 
@@ -49,7 +49,7 @@ def _settled(values: FloatArray) -> float:
     return round(float(values.mean()), 9) if len(values) else 0.0
 
 
-def _columns(classes: NDArray[np.int64], labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def columns_of(classes: NDArray[np.int64], labels: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Each label's column, and whether it has one. ``classes`` ascend."""
     columns = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     return columns, classes[columns] == labels

@@ -22,6 +22,7 @@ def render(records: RecordFile, folder: Path, groups: tuple[Sequence[str], Seque
     """``nodes.md`` and ``nodes.txt``."""
     tables = [
         *accuracies(records, groups),
+        _class_shares(records, [*groups[0], *groups[1]]),
         _spreads(records, [*groups[0], *groups[1]]),
         _recipe(records, [*groups[0], *groups[1]]),
         _ranks(records, [*groups[0], *groups[1]]),
@@ -122,6 +123,20 @@ def _conclusions(records: RecordFile, datasets: Sequence[str]) -> list[str]:
             f"The default row loses {np.mean(gaps):.1f} points on average to the tuned one ({len(gaps)} sets)."
         )
     return notes
+
+
+def _class_shares(records: RecordFile, datasets: Sequence[str]) -> Table:
+    """What it does to a number that the probe is told the class shares of the validation nodes."""
+    shown, rows = ("raw", "diffused", "default", "tuned"), []
+    for name in datasets:
+        by_row = [records.matching(dataset=name, row=row) for row in shown]
+        if any(scores_of(found, "without_shares") for found in by_row):
+            pairs = [(_mean(summary(found, part))) for found in by_row for part in ("without_shares", None)]
+            rows.append([name, *pairs])
+    header = ("data set", *(cell for row in shown for cell in (f"{row}: without", "with")))
+    note = "Where training nodes are fewer than validation nodes they were drawn by class. There the probe is told the "
+    note += "class shares of the validation nodes, in every row and control alike; without them it stays as trained."
+    return Table("Class shares of the validation nodes: test accuracy in % without and with them", header, rows, [note])
 
 
 def _spreads(records: RecordFile, datasets: Sequence[str]) -> Table:

@@ -4,6 +4,7 @@ import json
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -108,7 +109,8 @@ def _raw(name: str) -> Record:
         scaling: _as_table(FeatureTransform.fit(bench.graph, scaling).apply(bench.graph))
         for scaling in _scalings(bench)
     }
-    return scored(raw(tables, bench.dataset.labels, bench.splits, metric=bench.dataset.metric))
+    run = partial(raw, tables, bench.dataset.labels, bench.splits, metric=bench.dataset.metric)
+    return _with_and_without(bench, lambda class_shares: run(search=Search(class_shares=class_shares)))
 
 
 def _diffused(name: str) -> Record:
@@ -116,15 +118,24 @@ def _diffused(name: str) -> Record:
     wide = _wide(bench)
     grid: dict[str, Any] = {"alphas": (1.0,), "times": (1.0, 3.0)} if wide else {}
     search = Search(normalisations=("standardise",)) if wide else Search(shortlist=SHORTLIST)
-    outcomes = diffused(
+    run = partial(
+        diffused,
         {scaling: _diffusion(bench, scaling) for scaling in _scalings(bench)},
         bench.dataset.labels,
         bench.splits,
         metric=bench.dataset.metric,
-        search=search,
         **grid,
     )
-    return {**scored(outcomes), "reduced_grid": wide}
+    scores = _with_and_without(bench, lambda class_shares: run(search=replace(search, class_shares=class_shares)))
+    return {**scores, "reduced_grid": wide}
+
+
+def _with_and_without(bench: Benchmark, outcomes: Callable[[bool], list[Outcome]]) -> Record:
+    """Scores, and beside them, where validation nodes told the probe their class shares, those without."""
+    record = scored(outcomes(True))
+    if bench.few_labels:
+        record["without_shares"] = scored(outcomes(False))
+    return record
 
 
 def _wide(bench: Benchmark) -> bool:
@@ -158,10 +169,11 @@ def _default(name: str, seed: int) -> Record:
     """The defaults, and beside them the same encoder before training; β is uniform, as a user without labels has it."""
     bench = benchmark(name)
     trained, start = embed_with_start(bench.graph, {}, seed)
+    summed = [trained.model.combine(trained.views)]
     return {
         "settings": trained.model.settings,
         **trained.told(),
-        **scored(bench.probe([trained.model.combine(trained.views)])),
+        **_with_and_without(bench, lambda class_shares: bench.probe(summed, class_shares=class_shares)),
         "untrained": scored(bench.probe([start.mean(axis=0)])),
     }
 
@@ -169,22 +181,20 @@ def _default(name: str, seed: int) -> Record:
 def _tuned(name: str, seed: int) -> Record:
     """The stored choice of each split, trained and untrained, with β tuned by the split's validation nodes."""
     bench, settings = benchmark(name), pool.stored(name)
-    sides: dict[str, list[Outcome | None]] = {side: [None] * len(bench.splits) for side in ("trained", "untrained")}
+    sides: dict[str, dict[int, Outcome]] = {"trained": {}, "untrained": {}}
+    if bench.few_labels:
+        sides["without_shares"] = {}
     told: dict[str, Any] = {}
     for trial in sorted(set(settings.choices)):
         splits = [i for i, chosen in enumerate(settings.choices) if chosen == trial]
         embedded, start = embed_with_start(bench.graph, settings.trials[trial], seed)
         told[str(trial)] = embedded.told()
-        for side, views in (("trained", embedded.views), ("untrained", start)):
-            for split, outcome in zip(splits, bench.probe(list(views), splits, tune=True), strict=True):
-                sides[side][split] = outcome
-    trained, untrained = ([o for o in sides[side] if o is not None] for side in ("trained", "untrained"))
-    return {
-        "trials": list(settings.choices),
-        "embedded": told,
-        **scored(trained),
-        "untrained": scored(untrained),
-    }
+        for side, outcomes in sides.items():
+            views = list(start if side == "untrained" else embedded.views)
+            found = bench.probe(views, splits, tune=True, class_shares=side != "without_shares")
+            outcomes.update(zip(splits, found, strict=True))
+    by_side = {side: scored([outcomes[i] for i in sorted(outcomes)]) for side, outcomes in sides.items()}
+    return {"trials": list(settings.choices), "embedded": told, **by_side.pop("trained"), **by_side}
 
 
 def _published(name: str, seed: int) -> Record:

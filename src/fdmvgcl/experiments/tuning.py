@@ -49,10 +49,10 @@ def _trial(dataset: str, settings: dict[str, Any], seed: int) -> Record:
     found = judge(known, bench.splits, search=COARSE)
     criterion = [choice.criterion for choice in found]
     for i, (labels, split) in enumerate(zip(known, bench.splits, strict=True)):
-        if len(split.train) < len(split.val):
+        if split.few_labels:
             again = redrawn(labels, split, REDRAWS)
             scores = judge([labels] * len(again), again, search=_OF_REDRAWS)
-            criterion[i] = float(np.mean([choice.criterion for choice in scores]))
+            criterion[i] = float(np.mean([choice.validation for choice in scores]))
     return {"validation": [choice.validation for choice in found], "criterion": criterion, **embedded.told()}
 
 
