@@ -421,6 +421,15 @@ class TestResults:
             "majority class",
         ]
         assert (out / "embeddings.parquet").read_bytes() == before
+        assert record["class_shares"] == "of training nodes"
+        assert "class shares" not in told
+
+    def test_evaluate_says_where_probes_are_told_class_shares(self, out: Path) -> None:
+        rows = [f"m{i},0,{'train' if i % 8 == 0 else 'test' if i % 2 else 'val'}" for i in range(34)]
+        Path("splits.csv").write_text("\n".join(["id,split,part", *rows]) + "\n")
+        told = done("evaluate", out, "--labels", club_labels(), "--splits", "splits.csv").out
+        assert "few training nodes: every probe is told the class shares of the validation nodes" in told
+        assert json.loads((out / "evaluation.json").read_text())["class_shares"] == "of validation nodes"
 
     def test_evaluate_refuses(self, out: Path) -> None:
         labels = club_labels()

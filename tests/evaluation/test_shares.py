@@ -88,7 +88,7 @@ def test_classes_missing_on_either_side_leave_numbers(even, labels):
 
 
 class TestSearch:
-    """Shares of validation nodes serve where these are more than the training nodes, and nowhere else."""
+    """Shares of validation nodes serve where training nodes are few beside them, and nowhere else."""
 
     @pytest.fixture
     def data(self):
@@ -106,9 +106,9 @@ class TestSearch:
         )
         assert with_them.test > without.test + 0.05
 
-    def test_as_many_training_nodes(self, data):
+    def test_half_as_many_training_nodes(self, data):
         x, labels, train, others = data
-        split = Split(train, others[: len(train)], others[500:])
+        split = Split(train, others[: 2 * len(train)], others[500:])
         assert not split.few_labels
         with_them, without = (
             evaluate([Trial({}, lambda: [x])], labels, [split], search=Search(class_shares=shares))[0]

@@ -130,6 +130,8 @@ def _show(scores: Sequence[Score], labelled: Labelled, reporter: Reporter) -> No
         told = "" if score is ours else _told_difference(ours.tests, score.tests)
         rows.append((score.name, f"{100 * summary.mean:.1f}", spread, told))
     reporter.table(("", name, "", "embedding is above it by"), rows, text_columns=(0, 2, 3))
+    if labelled.few_labels:
+        reporter.say("few training nodes: every probe is told the class shares of the validation nodes")
 
 
 def _told_difference(ours: Sequence[float], theirs: Sequence[float]) -> str:
@@ -150,6 +152,7 @@ def _record(scores: Sequence[Score], labelled: Labelled, model: FDMVGCL, *, tune
         "metric": labelled.metric,
         "classes": list(labelled.classes),
         "weights": "tuned on validation, split by split" if tuned else "uniform",
+        "class_shares": "of validation nodes" if labelled.few_labels else "of training nodes",
         "scores": [_scored(score, scores[0]) for score in scores],
     }
 

@@ -57,6 +57,10 @@ class Labelled:
     metric: Metric = "accuracy"
     remarks: tuple[str, ...] = ()
 
+    @property
+    def few_labels(self) -> bool:
+        return any(split.few_labels for split in self.splits)
+
 
 def names_data_set(source: str) -> bool:
     """A known name is a data set, whatever lies in the working folder; ``./cora`` is the file."""

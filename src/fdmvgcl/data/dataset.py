@@ -39,8 +39,8 @@ class Split:
 
     @property
     def few_labels(self) -> bool:
-        """Whether there are fewer training than validation nodes: some of each class, as a rule, drawn by class."""
-        return len(self.train) < len(self.val)
+        """Whether training nodes are fewer than half of the validation nodes: drawn by class, then, as a rule."""
+        return 2 * len(self.train) < len(self.val)
 
     @classmethod
     def from_masks(cls, train: NDArray[Any], val: NDArray[Any], test: NDArray[Any]) -> "Split":

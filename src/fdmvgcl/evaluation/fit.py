@@ -51,8 +51,8 @@ class Search:
             validation nodes too, puts first. None searches all.
         screen: of the normalisations try only the one that least squares on some columns puts first, where training
             nodes are many. For views, whose columns have no order.
-        class_shares: give the probe the class shares of the validation nodes where they are more than the training
-            nodes, see :func:`fdmvgcl.evaluation.shares.with_shares`.
+        class_shares: give the probe the class shares of the validation nodes where labels are few
+            (:attr:`fdmvgcl.data.Split.few_labels`), see :func:`fdmvgcl.evaluation.shares.with_shares`.
     """
 
     normalisations: tuple[Normalise, ...] = NORMALISATIONS

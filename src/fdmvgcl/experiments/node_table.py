@@ -134,8 +134,8 @@ def _class_shares(records: RecordFile, datasets: Sequence[str]) -> Table:
             pairs = [(_mean(summary(found, part))) for found in by_row for part in ("without_shares", None)]
             rows.append([name, *pairs])
     header = ("data set", *(cell for row in shown for cell in (f"{row}: without", "with")))
-    note = "Where training nodes are fewer than validation nodes they were drawn by class. There the probe is told the "
-    note += "class shares of the validation nodes, in every row and control alike; without them it stays as trained."
+    note = "Where training nodes are fewer than half of the validation nodes they were drawn by class. There the probe "
+    note += "of every row and control is told the class shares of the validation nodes; without, it stays as trained."
     return Table("Class shares of the validation nodes: test accuracy in % without and with them", header, rows, [note])
 
 

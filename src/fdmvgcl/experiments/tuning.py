@@ -1,7 +1,7 @@
 """``tune``: the pool of a data set, trained once, and the choice of each split by its validation nodes.
 
-Where a split has fewer training than validation nodes, a trial is judged by the mean score over many draws of training
-nodes from both: the score of one draw tells two trials apart by luck rather than by merit.
+Where training nodes are fewer than half of the validation nodes, a trial is judged by the mean score over many draws of
+training nodes from both: the score of one draw tells two trials apart by luck rather than by merit.
 """
 
 from collections.abc import Sequence
