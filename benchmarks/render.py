@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fdmvgcl.experiments import RecordFile
-from fdmvgcl.experiments.node_table import accuracies
+from fdmvgcl.experiments.node_table import accuracies, class_shares
 from fdmvgcl.experiments.nodes import DEVELOPMENT, HELD_OUT, measured_seconds
 
 ROOT = Path(__file__).parent.parent
@@ -180,7 +180,8 @@ order. Of the matrix product's peak any gather is far: two operations for each n
 
 def accuracy_tables() -> str:
     records = RecordFile(ROOT / "results" / "nodes" / "records.jsonl")
-    return "\n".join(table.markdown() for table in accuracies(records, (DEVELOPMENT, HELD_OUT))).rstrip()
+    tables = [*accuracies(records, (DEVELOPMENT, HELD_OUT)), class_shares(records, DEVELOPMENT + HELD_OUT)]
+    return "\n".join(table.markdown() for table in tables).rstrip()
 
 
 def seconds() -> str:

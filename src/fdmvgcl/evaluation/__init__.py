@@ -6,6 +6,7 @@ from .metrics import score
 from .probe import PENALTIES, LinearProbe, fit_path
 from .protocol import Choice, Outcome, Trial, choose, evaluate, final_score, hide_test
 from .redraw import redrawn
+from .shares import log_shares, with_shares
 from .summary import Difference, Summary, paired_difference, summarise
 from .views import NORMALISATIONS, Normalise, Rows, Views
 from .weights import tune, uniform
@@ -30,6 +31,7 @@ __all__ = [
     "final_score",
     "fit_path",
     "hide_test",
+    "log_shares",
     "majority",
     "paired_difference",
     "raw",
@@ -38,4 +40,5 @@ __all__ = [
     "summarise",
     "tune",
     "uniform",
+    "with_shares",
 ]

@@ -22,7 +22,7 @@ def render(records: RecordFile, folder: Path, groups: tuple[Sequence[str], Seque
     """``nodes.md`` and ``nodes.txt``."""
     tables = [
         *accuracies(records, groups),
-        _class_shares(records, [*groups[0], *groups[1]]),
+        class_shares(records, [*groups[0], *groups[1]]),
         _spreads(records, [*groups[0], *groups[1]]),
         _recipe(records, [*groups[0], *groups[1]]),
         _ranks(records, [*groups[0], *groups[1]]),
@@ -125,7 +125,7 @@ def _conclusions(records: RecordFile, datasets: Sequence[str]) -> list[str]:
     return notes
 
 
-def _class_shares(records: RecordFile, datasets: Sequence[str]) -> Table:
+def class_shares(records: RecordFile, datasets: Sequence[str]) -> Table:
     """What it does to a number that the probe is told the class shares of the validation nodes."""
     shown, rows = ("raw", "diffused", "default", "tuned"), []
     for name in datasets:
