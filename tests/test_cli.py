@@ -428,6 +428,7 @@ class TestResults:
         rows = [f"m{i},0,{'train' if i % 8 == 0 else 'test' if i % 2 else 'val'}" for i in range(34)]
         Path("splits.csv").write_text("\n".join(["id,split,part", *rows]) + "\n")
         told = done("evaluate", out, "--labels", club_labels(), "--splits", "splits.csv").out
+        assert "linear probe on 1 split of splits.csv" in told
         assert "few training nodes: every probe is told the class shares of the validation nodes" in told
         assert json.loads((out / "evaluation.json").read_text())["class_shares"] == "of validation nodes"
 

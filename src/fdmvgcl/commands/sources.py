@@ -103,7 +103,9 @@ def file_labels(path: Path, graph: Graph, splits: Path | None = None) -> Labelle
     labels, classes, remarks = _match_labels(path, ids, names, graph)
     if splits is not None:
         found = _match_splits(splits, graph, labels)
-        return Labelled(labels, classes, found, f"{len(found)} splits of {splits.name}", remarks=remarks)
+        return Labelled(
+            labels, classes, found, f"{counted(len(found), 'split', 'splits')} of {splits.name}", remarks=remarks
+        )
     try:
         made = seeded_splits(labels, train=TRAIN, val=VAL)
     except ValueError:
