@@ -99,6 +99,11 @@ class TestContent:
         found = content(folder)
         assert found["map"]["label"]["names"] == ["a", "b"]
         assert [row["name"] for row in found["evaluation"]["rows"]][:2] == ["embedding", "untrained encoder"]
+        assert found["evaluation"]["told_shares"] is False
+        record = json.loads((folder / "evaluation.json").read_text())
+        (folder / "evaluation.json").write_text(json.dumps(record | {"class_shares": "of validation nodes"}))
+        assert run("report", folder, "-q") == (0, "")
+        assert content(folder)["evaluation"]["told_shares"] is True
         assert dict(found["facts"]["in"])["Labels"].startswith("39 nodes in 2 classes")
 
     def test_embedding_anew_forgets_labels(self, embed: Embed, tmp_path: Path) -> None:

@@ -171,6 +171,7 @@ def _evaluation(record: dict[str, Any]) -> dict[str, Any] | None:
         "metric": "accuracy" if record.get("metric", "accuracy") == "accuracy" else "ROC AUC",
         "splits": str(record.get("splits", ""))[:200],
         "weights": str(record.get("weights", ""))[:200],
+        "told_shares": record.get("class_shares") == "of validation nodes",
         "rows": rows,
     }
 
