@@ -131,7 +131,7 @@ def class_shares(records: RecordFile, datasets: Sequence[str]) -> Table:
     for name in datasets:
         by_row = [records.matching(dataset=name, row=row) for row in shown]
         if any(scores_of(found, "without_shares") for found in by_row):
-            pairs = [(_mean(summary(found, part))) for found in by_row for part in ("without_shares", None)]
+            pairs = [_mean(summary(found, part)) for found in by_row for part in ("without_shares", None)]
             rows.append([name, *pairs])
     header = ("data set", *(cell for row in shown for cell in (f"{row}: without", "with")))
     note = "Where training nodes are fewer than half of the validation nodes they were drawn by class. There the probe "
