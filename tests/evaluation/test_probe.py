@@ -5,7 +5,8 @@ from scipy.special import softmax
 
 from fdmvgcl.data import load
 from fdmvgcl.evaluation import Rows, fit_path, raw
-from fdmvgcl.evaluation.probe import _factor, _span, least_squares
+from fdmvgcl.evaluation.probe import least_squares
+from fdmvgcl.evaluation.span import _factor, span_of
 
 
 def problem(count, width, classes=3, seed=0):
@@ -67,7 +68,7 @@ def test_the_span_of_the_training_rows_has_the_same_optimum(shape, l2):
     """The reduction alone, both sides solved to rounding error."""
     rows, labels, others = problem(*shape)
     coefficients, intercept = newton(rows, labels, l2)
-    span = _span(Rows(rows), axes=None)
+    span = span_of(Rows(rows))
     assert span.coordinates.shape[1] <= min(shape)
     reduced, offset = newton(span.coordinates.dense(), labels, l2)
     found = (others - span.centre) @ span.expand(reduced) + offset
@@ -95,7 +96,7 @@ def test_large_problems_are_not_reduced_and_give_the_same(monkeypatch):
     rows, labels, others = problem(60, 40)
     expected = plain(rows, labels, others, 0.5)
     for limit in ("LARGEST_GRAM", "LARGEST_SPARSE_GRAM"):
-        monkeypatch.setattr(f"fdmvgcl.evaluation.probe.{limit}", 5)
+        monkeypatch.setattr(f"fdmvgcl.evaluation.span.{limit}", 5)
     np.testing.assert_allclose(ours(rows, labels, others, (0.5,))[0], expected, atol=1e-6)
     sparse = Rows(sp.csr_array(rows), np.ones(60), np.full(40, 2.0))
     probe = next(fit_path(sparse, labels, (0.5,), tolerance=1e-9))
@@ -107,8 +108,29 @@ def test_single_precision_gives_the_same(shape, monkeypatch):
     rows, labels, others = problem(*shape)
     expected = plain(rows, labels, others, 0.01)
     for limit in ("LARGEST_DOUBLE", "LARGEST_DOUBLE_GRAM"):
-        monkeypatch.setattr(f"fdmvgcl.evaluation.probe.{limit}", 0)
+        monkeypatch.setattr(f"fdmvgcl.evaluation.span.{limit}", 0)
     np.testing.assert_allclose(ours(rows, labels, others, (1.0, 0.01))[1], expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("shape", [(60, 150), (150, 60)])
+@pytest.mark.parametrize("factored", [False, True])
+def test_rows_taken_a_few_at_a_time_give_the_same(shape, factored, monkeypatch):
+    """Bands of sixteen rows, the last of fewer; of a triangular factor without the zeros to the right."""
+    rows, labels, others = problem(*shape)
+    monkeypatch.setattr("fdmvgcl.evaluation.span.BAND", 1)
+    if factored:
+        monkeypatch.setattr("fdmvgcl.evaluation.span.LARGEST_DOUBLE_GRAM", 0)
+    span = span_of(Rows(rows))
+    bands = span.bands(classes=3)
+    assert span.triangular == (factored and shape == (60, 150))
+    assert len(bands) == -(-len(rows) // 16)
+    whole = np.zeros(span.coordinates.shape)
+    for part, band in bands:
+        whole[part, : band.shape[1]] = band.dense()
+    np.testing.assert_array_equal(whole, span.coordinates.dense())
+    expected = plain(rows, labels, others, 0.01)
+    error = 1e-3 if span.triangular else 1e-6
+    np.testing.assert_allclose(ours(rows, labels, others, (1.0, 0.01))[1], expected, rtol=error, atol=error)
 
 
 def test_rounding_below_zero_is_raised_as_little_as_it_needs():
@@ -119,7 +141,7 @@ def test_rounding_below_zero_is_raised_as_little_as_it_needs():
 
 def test_single_precision_takes_equal_rows(monkeypatch):
     """The Gram matrix has hardly any rank: its factor needs a raised diagonal, and still gives the same."""
-    monkeypatch.setattr("fdmvgcl.evaluation.probe.LARGEST_DOUBLE_GRAM", 0)
+    monkeypatch.setattr("fdmvgcl.evaluation.span.LARGEST_DOUBLE_GRAM", 0)
     few, kinds, others = problem(6, 150)
     rows, labels = 1e3 * np.tile(few, (20, 1)), np.tile(kinds, 20)
     expected = plain(rows, labels, 1e3 * others, 0.01)

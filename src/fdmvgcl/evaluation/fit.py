@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from fdmvgcl.data import Metric, Split
 
 from .metrics import closeness, likelihood, score
-from .probe import LARGEST_GRAM, PENALTIES, TOLERANCE, LinearProbe, fit_path, least_squares
+from .probe import PENALTIES, TOLERANCE, LinearProbe, fit_path, least_squares
 from .shares import with_shares
+from .span import LARGEST_GRAM
 from .views import NORMALISATIONS, FloatArray, Normalise, Rows, Views
 from .weights import uniform
 

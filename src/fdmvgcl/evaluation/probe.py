@@ -1,6 +1,6 @@
 """The linear probe: multinomial logistic regression with an L2 penalty, solved where it is small."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 from threadpoolctl import ThreadpoolController
 
+from .span import Span, span_of
 from .views import FloatArray, Rows
 
 # Strong first: among equals on validation the simpler classifier is kept.
@@ -20,18 +21,6 @@ PENALTIES: tuple[float, ...] = tuple(float(10.0**exponent) for exponent in np.ar
 
 # Of the gradient's largest entry, in coordinates where the curvature is about one.
 TOLERANCE = 1e-3
-
-# Above this the eigenvectors of the smaller Gram matrix cost more than the iterations that they save; sooner where rows
-# are sparse and an iteration is cheap.
-LARGEST_GRAM = 6000
-LARGEST_SPARSE_GRAM = 3000
-
-# Coordinates with more entries than this are kept in single precision: they no longer fit into a cache, and the
-# rounding of a gradient, about 1e-5, is far below the tolerance.
-LARGEST_DOUBLE = 1_000_000
-
-# With more rows than this, and more columns still, the Gram matrix is factored in single precision: half the time.
-LARGEST_DOUBLE_GRAM = 3000
 
 # Below this a second thread costs more than it gives.
 SMALL_GRAM = 400
@@ -65,72 +54,8 @@ class LinearProbe:
         return rows.product(self.coefficients) + self.intercept
 
 
-@dataclass(frozen=True, eq=False)
-class _Span:
-    """Training rows in principal coordinates: ``rows - 1 centreᵀ = coordinates · basisᵀ``, basis orthonormal.
-
-    An optimal coefficient lies in the span of the centred training rows (its penalty would only grow outside it, and
-    the free intercept absorbs the centre), so the same penalised problem in ``coordinates`` has the same optimum.
-    ``energies`` are the sums of squares of the coordinates. Rows too large for this are kept: centre 0, basis I.
-    """
-
-    coordinates: Rows
-    energies: FloatArray
-    centre: FloatArray
-    expand: Callable[[FloatArray], FloatArray]
-
-
-def _span(rows: Rows, axes: NDArray[np.float32] | None) -> _Span:
-    count, width = rows.shape
-    if min(count, width) > (LARGEST_SPARSE_GRAM if rows.sparse else LARGEST_GRAM):
-        return _Span(rows, rows.column_squares(), np.zeros(width), lambda r: r)
-    block = rows.dense()
-    centre = block.mean(axis=0)
-    block = block - centre
-    if count > width:
-        tall = _in_precision(block)
-        basis = scipy.linalg.eigh(tall.T @ tall, driver="evd")[1] if axes is None else axes.astype(tall.dtype)
-        turned = Rows(tall @ basis)
-        return _Span(turned, turned.column_squares().astype(float), centre, lambda r: Rows(basis).product(r))
-    if count > LARGEST_DOUBLE_GRAM:
-        return _triangular(block.astype(np.float32), centre)
-    energies, vectors = scipy.linalg.eigh(block @ block.T, driver="evd")
-    kept = energies > count * np.finfo(float).eps * max(energies[-1], np.finfo(float).tiny)
-    energies, vectors = energies[kept], vectors[:, kept]
-    singular = np.sqrt(energies)
-    coordinates = Rows(_in_precision(vectors * singular))
-    return _Span(coordinates, energies, centre, lambda r: block.T @ (vectors @ (r / singular[:, None])))
-
-
-def _triangular(block: NDArray[np.float32], centre: FloatArray) -> _Span:
-    """``_span`` of many, and wider, rows by ``rows · rowsᵀ = L Lᵀ``: a third more steps, and no eigenvectors."""
-    lower = _factor(block @ block.T)
-    coordinates = Rows(lower)
-
-    def expand(r: FloatArray) -> FloatArray:
-        dual = scipy.linalg.solve_triangular(lower, r.astype(np.float32), lower=True, trans="T")
-        return Rows(block.T).product(dual)
-
-    return _Span(coordinates, coordinates.column_squares().astype(float), centre, expand)
-
-
-def _factor(gram: NDArray[np.float32]) -> NDArray[np.float32]:
-    """L, the diagonal raised as little as rounding errors need: as if each row had a short column of its own."""
-    share, mean = 1e-5, max(float(gram.trace()) / len(gram), float(np.finfo(np.float32).tiny))
-    while True:
-        raised = gram + np.diag(np.full(len(gram), share * mean, np.float32))
-        try:
-            return scipy.linalg.cholesky(raised, lower=True, overwrite_a=True)
-        except scipy.linalg.LinAlgError:
-            share *= 10
-
-
-def _in_precision(block: FloatArray) -> NDArray[np.floating[Any]]:
-    return block if block.size <= LARGEST_DOUBLE else block.astype(np.float32)
-
-
 def _minimise(
-    span: _Span, targets: FloatArray, l2: float, start: tuple[FloatArray, FloatArray], tolerance: float
+    span: Span, targets: FloatArray, l2: float, start: tuple[FloatArray, FloatArray], tolerance: float
 ) -> tuple[FloatArray, FloatArray]:
     """Minimise ``Σ_i [logsumexp(z_i) - ⟨t_i, z_i⟩] + l2/2 ‖R‖²``, ``z = coordinates · R + b``, by L-BFGS.
 
@@ -148,17 +73,25 @@ def _minimise(
         matrix = flat.reshape(width + 1, classes)
         return matrix[:-1] / scale, matrix[-1] / offset_scale
 
+    bands = span.bands(classes)
+
     def objective(flat: FloatArray) -> tuple[float, FloatArray]:
         coefficients, intercept = split(flat)
-        scores = span.coordinates.product(coefficients) + intercept
-        top = scores.max(axis=1, keepdims=True)
-        shares = np.exp(scores - top)
-        totals = shares.sum(axis=1, keepdims=True)
-        value = (top + np.log(totals)).sum() - np.vdot(targets, scores) + 0.5 * l2 * np.vdot(coefficients, coefficients)
-        residual = shares / totals - targets
-        gradient = np.empty((width + 1, classes))
-        gradient[:-1] = (span.coordinates.adjoint(residual) + l2 * coefficients) / scale
-        gradient[-1] = residual.sum(axis=0) / offset_scale
+        value = 0.5 * l2 * np.vdot(coefficients, coefficients)
+        gradient = np.zeros((width + 1, classes))
+        gradient[:-1] = l2 * coefficients
+        for part, band in bands:
+            used = band.shape[1]
+            scores = band.product(coefficients[:used]) + intercept
+            top = scores.max(axis=1, keepdims=True)
+            shares = np.exp(scores - top)
+            totals = shares.sum(axis=1, keepdims=True)
+            value += (top + np.log(totals)).sum() - np.vdot(targets[part], scores)
+            residual = shares / totals - targets[part]
+            gradient[:used] += band.adjoint(residual)
+            gradient[-1] += residual.sum(axis=0)
+        gradient[:-1] /= scale
+        gradient[-1] /= offset_scale
         return float(value), gradient.ravel()
 
     flat = np.vstack([start[0] * scale, start[1] * offset_scale]).ravel()
@@ -189,7 +122,7 @@ def fit_path(
     classes, targets = np.unique(labels, return_inverse=True)
     onehot = np.eye(len(classes))[targets]
     with _one_thread() if min(rows.shape) < SMALL_GRAM else nullcontext():
-        span = _span(rows, axes)
+        span = span_of(rows, axes)
     unit = _mean_square(rows)
     priors = np.log(onehot.mean(axis=0))
     found = start = np.zeros((span.coordinates.shape[1], len(classes))), priors - priors.mean()
