@@ -33,6 +33,7 @@ LAYERS = [
     "whitening",
     "dynamics",
     "plan",
+    "heap",
     "encoder",
     "losses.base",
     "losses.moments",

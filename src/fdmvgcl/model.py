@@ -19,6 +19,7 @@ from fdmvgcl.files import StrPath
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_unstable
 from fdmvgcl.graph import Graph
+from fdmvgcl.heap import freed_blocks_kept
 from fdmvgcl.likeness import with_like_edges
 from fdmvgcl.losses import REGULARISED_COSMEAN, make_loss
 from fdmvgcl.operators import Operator
@@ -130,7 +131,7 @@ class FDMVGCL(Parameters):
         trainer = self._trainer(inputs, initial_orders(self.views), torch.Generator().manual_seed(self.seed), observe)
         if resume is not None:
             trainer.resume(resume, self.settings)
-        return self._train(inputs, trainer, on_epoch)
+        return self._train(graph, inputs, trainer, on_epoch)
 
     def partial_fit(
         self,
@@ -149,15 +150,21 @@ class FDMVGCL(Parameters):
         trainer.encoder.load_state_dict(self.encoder_.state_dict())
         trainer.history = list(self.history_)
         trainer.phase = 1 + max((record["phase"] for record in self.history_), default=-1)
-        return self._train(inputs, trainer, on_epoch)
+        return self._train(graph, inputs, trainer, on_epoch)
 
     def _train(
-        self, inputs: _Inputs, trainer: Trainer, on_epoch: Callable[[Trainer, dict[str, Any]], None] | None
+        self,
+        graph: Graph,
+        inputs: _Inputs,
+        trainer: Trainer,
+        on_epoch: Callable[[Trainer, dict[str, Any]], None] | None,
     ) -> Self:
         warn_if_unstable(trainer.encoder.filter, inputs.operator.largest_frequency if self.scheme != EXACT else 0.0)
-        for record in trainer.run(inputs.features, inputs.operator, inputs.basis):
-            if on_epoch is not None:
-                on_epoch(trainer, record)
+        with freed_blocks_kept(self.memory_estimate(graph)) as limit_gaps:
+            for record in trainer.run(inputs.features, inputs.operator, inputs.basis):
+                limit_gaps()
+                if on_epoch is not None:
+                    on_epoch(trainer, record)
         self.encoder_ = trainer.encoder
         self.history_ = trainer.history
         self.betas_ = np.full(len(self.alphas_), 1 / len(self.alphas_), dtype=np.float32)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from joblib import Parallel, delayed, parallel_config
 
 from fdmvgcl.experiments.records import Record, RecordFile, environment
+from fdmvgcl.heap import freed_blocks_kept
 
 Key = dict[str, Any]
 
@@ -71,7 +72,8 @@ def carry_out(runs: Sequence[Run], records: RecordFile, jobs: int = 1) -> Iterat
 
 def _make(run: Run) -> tuple[Run, Record]:
     started = time.perf_counter()
-    contents = run.work()
+    with freed_blocks_kept():
+        contents = run.work()
     return run, {"key": run.key, **contents, "seconds": time.perf_counter() - started, "environment": environment()}
 
 

@@ -1,0 +1,91 @@
+"""Freed memory, kept for the next step instead of given back to the system.
+
+A step of training makes and frees the same few large tensors. glibc maps every block above 32 MB anew and unmaps it
+when it is freed, so that each step has the system clear all of its pages again: a third of an epoch, or half, on
+graphs of some thousand nodes (``benchmarks/heap.py``).
+"""
+
+import ctypes
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+
+from fdmvgcl.plan import machine_memory
+
+# Of the machine's memory, what work may need that keeps freed blocks; and of what it needs, what it may come to hold:
+# blocks of many sizes in one heap leave gaps that nothing fits into.
+AFFORDABLE, LARGEST = 0.25, 2.0
+
+# The numbers of mallopt's parameters in malloc.h.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4
+
+_NEVER = -1
+# Where glibc's own thresholds end once blocks of 32 MB were freed.
+_USUAL_MMAP_MAX, _USUAL_MMAP_THRESHOLD, _USUAL_TRIM_THRESHOLD = 65536, 32 << 20, 64 << 20
+
+_STATM = Path("/proc/self/statm")
+
+_kept = False
+
+
+@contextmanager
+def freed_blocks_kept(needed: int = 0) -> Iterator[Callable[[], None]]:
+    """Within, the process keeps the memory that it frees, if it can afford to; after it, as before.
+
+    It holds for all threads. Where memory is not managed by glibc nothing happens. Numbers do not depend on it.
+
+    Args:
+        needed: bytes that the work takes at its peak. With more than a quarter of the machine's memory freed blocks are
+            given back within, whatever was so before.
+
+    Returns:
+        What to call between steps: it gives the freed blocks back if they have become too many.
+    """
+    if _glibc() is None:
+        yield lambda: None
+        return
+    before = _kept
+    _keep(needed <= AFFORDABLE * machine_memory())
+    try:
+        yield partial(_limit_gaps, _resident() + LARGEST * needed)
+    finally:
+        _keep(before)
+
+
+def _keep(wanted: bool) -> None:
+    global _kept
+    libc = _glibc()
+    if libc is None or wanted == _kept:
+        return
+    _kept = wanted
+    if wanted:
+        libc.mallopt(_MMAP_MAX, 0)
+        libc.mallopt(_TRIM_THRESHOLD, _NEVER)
+    else:
+        libc.mallopt(_MMAP_MAX, _USUAL_MMAP_MAX)
+        libc.mallopt(_MMAP_THRESHOLD, _USUAL_MMAP_THRESHOLD)
+        libc.mallopt(_TRIM_THRESHOLD, _USUAL_TRIM_THRESHOLD)
+        libc.malloc_trim(0)
+
+
+def _limit_gaps(most: float) -> None:
+    libc = _glibc()
+    if libc is not None and _kept and _resident() > most:
+        libc.malloc_trim(0)
+
+
+def _resident() -> int:
+    """Bytes of memory that the process has."""
+    return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@cache
+def _glibc() -> ctypes.CDLL | None:
+    """The C library, if it can be told."""
+    if not (sys.platform.startswith("linux") and _STATM.exists()):
+        return None
+    libc = ctypes.CDLL(None)
+    return libc if hasattr(libc, "mallopt") and hasattr(libc, "malloc_trim") else None
