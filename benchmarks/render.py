@@ -60,8 +60,8 @@ def speed_table() -> str:
     )
 
 
-def _ratio(slow: dict[str, float], fast: dict[str, float]) -> str:
-    return f"{slow['warm'] / fast['warm']:.0f} ×"
+def _ratio(slow: dict[str, float], fast: dict[str, float], digits: int = 0) -> str:
+    return f"{slow['warm'] / fast['warm']:.{digits}f} ×"
 
 
 def kernel_table() -> str:
@@ -123,6 +123,28 @@ def memory_table() -> str:
     return table(["degree", "peak MB", "above input and output, MB"], rows)
 
 
+def heap_table() -> str:
+    rows = []
+    for name, sides in record("heap")["measured"].items():
+        back, kept = sides["given back"], sides["kept"]
+        rows.append(
+            (
+                name,
+                *(f"{side['seconds']:.2f} s, {side['bytes'] / 1e6:.0f} MB" for side in (back, kept)),
+                f"{back['seconds'] / kept['seconds']:.2f} ×",
+            )
+        )
+    return table(["data set", "given back", "kept", "ratio"], rows)
+
+
+def probe_table() -> str:
+    rows = [
+        (name, f"{sides['all']['warm']:.2g}", f"{sides['few']['warm']:.2g}", _ratio(sides["all"], sides["few"], 1))
+        for name, sides in record("probe")["measured"].items()
+    ]
+    return table(["training rows", "all at once, s", "a few at a time, s", "ratio"], rows)
+
+
 def similar_section() -> str:
     """Empty until there is a record: a command of half a second can only be timed on a quiet machine."""
     if not (ROOT / "benchmarks" / "results" / "similar.json").exists():
@@ -171,6 +193,24 @@ order. Of the matrix product's peak any gather is far: two operations for each n
 ## Memory against degree
 
 {memory_table()}
+
+## Freed blocks of memory
+
+A step of training makes and frees the same large tensors, and glibc has the system clear the pages of every block above
+32 MB again when it is next made. While a model is fitted, blocks that are freed stay with the process instead, unless
+training needs more than a quarter of the machine's memory; memory beyond twice what is needed is given back after an
+epoch, and all of it at the end. An epoch of the defaults, each side in processes of its own, in turn; memory is the
+whole process's peak.
+
+{heap_table()}
+
+## Probes
+
+A probe's step is a product of its rows with a few columns, one a class, and the adjoint. Rows are taken so few at a
+time that BLAS packs none of them and the adjoint finds them in cache; where rows are many and wider still, the zeros of
+a triangular factor are left out. All steps of one penalty, with one thread, as probes have them:
+
+{probe_table()}
 
 ## Growth
 

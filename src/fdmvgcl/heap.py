@@ -1,8 +1,8 @@
 """Freed memory, kept for the next step instead of given back to the system.
 
 A step of training makes and frees the same few large tensors. glibc maps every block above 32 MB anew and unmaps it
-when it is freed, so that each step has the system clear all of its pages again: a third of an epoch, or half, on
-graphs of some thousand nodes (``benchmarks/heap.py``).
+when it is freed, so that each step has the system clear all of its pages again: up to a fifth of an epoch of the
+defaults (``benchmarks/heap.py``), more where views are wider.
 """
 
 import ctypes

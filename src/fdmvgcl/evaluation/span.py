@@ -23,7 +23,7 @@ LARGEST_DOUBLE = 1_000_000
 LARGEST_DOUBLE_GRAM = 3000
 
 # Multiply-adds of one product. OpenBLAS packs the operands of larger ones, which with a few classes takes longer than
-# the product; and what stays in cache serves the adjoint too. Together a probe's step takes half the time.
+# the product; and what stays in cache serves the adjoint too (``benchmarks/probe.py``).
 BAND = 950_000
 _FEWEST_ROWS = 16
 
