@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from fdmvgcl.plan import Workload, machine_memory
 
 CORA = Workload(2708, 13264, 1433, 49216, False, 512, 4, 25)
@@ -21,3 +23,13 @@ def test_costs_grow_with_the_work() -> None:
         larger = replace(CORA, **{field: 2 * getattr(CORA, field)})
         assert larger.diffuse_seconds > CORA.diffuse_seconds
     assert machine_memory() > 1 << 28
+
+
+@pytest.mark.parametrize(
+    ("limit", "memory"), [("max\n", 1 << 34), ("1073741824\n", 1 << 30), (f"{1 << 60}\n", 1 << 34)]
+)
+def test_a_container_has_no_more_memory_than_it_may_use(limit, memory, tmp_path, monkeypatch):
+    (tmp_path / "memory.max").write_text(limit)
+    monkeypatch.setattr("fdmvgcl.plan.CONTAINER_LIMITS", (tmp_path / "memory.max", tmp_path / "missing"))
+    monkeypatch.setattr("os.sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": (1 << 34) // 4096}.get)
+    assert machine_memory() == memory
