@@ -10,7 +10,7 @@ import pytest
 from fdmvgcl.data import Split
 from fdmvgcl.experiments import EXPERIMENTS, RecordFile, nodes, pool
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed, embed_with_start
-from fdmvgcl.experiments.node_table import added, best_control, summary
+from fdmvgcl.experiments.node_table import above_control, added, best_control, summary
 
 SMALL: dict[str, Any] = {"dim": 16, "views": 2, "epochs": 2}
 
@@ -100,13 +100,13 @@ def _records(tmp_path: Path, *, tuned: float, untrained: float, raw: float) -> R
     return records
 
 
-@pytest.mark.parametrize(("tuned", "bold"), [(0.83, True), (0.81, False)])
+@pytest.mark.parametrize(("tuned", "bold"), [(0.83, True), (0.82, True), (0.81, False)])
 def test_a_number_is_bold_only_above_paper_and_controls(tmp_path: Path, tuned: float, bold: bool) -> None:
     records = _records(tmp_path, tuned=tuned, untrained=0.8, raw=0.82)
     EXPERIMENTS["nodes"].render(records, tmp_path)
     text = (tmp_path / "nodes.md").read_text()
     assert (f"**{100 * tuned:.1f}**" in text) == bold
-    assert best_control(records, "texas") == pytest.approx(0.82)
+    assert best_control(records, "texas") == "raw"
     found = summary(records.matching(dataset="texas", row="tuned"))
     assert found is not None
     assert found.mean == pytest.approx(tuned)
@@ -122,6 +122,36 @@ def test_no_number_is_bold_before_all_controls_are_known(tmp_path: Path) -> None
     EXPERIMENTS["nodes"].render(part, tmp_path)
     assert best_control(part, "texas") is None
     assert "**95.0**" not in (tmp_path / "nodes.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("tuned", "paper", "verdict"), [(0.83, "+2.8", "above the best control on 1"), (0.81, "+0.8", "below it on 1 of 1")]
+)
+def test_distances_to_paper_and_control_with_a_verdict(tmp_path: Path, tuned: float, paper: str, verdict: str) -> None:
+    records = _records(tmp_path, tuned=tuned, untrained=0.8, raw=0.82)
+    above = above_control(records, "texas", "tuned")
+    assert above is not None
+    assert above.mean == pytest.approx(tuned - 0.82)
+    EXPERIMENTS["nodes"].render(records, tmp_path)
+    table = (tmp_path / "nodes.md").read_text().split("**Distance")[1].split("\n\n**")[0]
+    row = next(line for line in table.splitlines() if line.startswith("| texas"))
+    default, ours, control, other, to_control = (cell.strip() for cell in row.split("|")[2:-1])
+    assert (default, other, control) == ("–", "–", "raw")
+    assert ours.startswith(f"{paper} (")
+    assert to_control.startswith(f"{100 * (tuned - 0.82):+.1f} (")
+    assert verdict in table
+
+
+def test_one_lucky_split_is_not_taken_for_a_lead(tmp_path: Path) -> None:
+    records = RecordFile(tmp_path / "records.jsonl")
+    for row in ("majority", "raw", "diffused"):
+        records.append({"key": {"dataset": "texas", "row": row}, "test": [0.8, 0.8, 0.8]})
+    for seed in range(10):
+        records.append({"key": {"dataset": "texas", "row": "tuned", "seed": seed}, "test": [0.8, 0.8, 0.95]})
+    above = above_control(records, "texas", "tuned")
+    assert above is not None
+    assert above.mean == pytest.approx(0.05)
+    assert above.verdict == "no difference"
 
 
 @pytest.mark.parametrize("reduced", [True, False])

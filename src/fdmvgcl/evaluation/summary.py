@@ -1,11 +1,10 @@
 """From scores of single runs to the numbers of a table."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student_t
 
 Verdict = Literal["helped", "no difference", "hurt"]
@@ -65,19 +64,44 @@ def summarise(scores: ArrayLike) -> Summary:
     )
 
 
-def paired_difference(ours: Sequence[float] | ArrayLike, theirs: Sequence[float] | ArrayLike) -> Difference:
-    """Mean of ``ours - theirs`` over paired runs (splits × seeds) with its 95 % t-interval.
+def paired_difference(ours: ArrayLike, theirs: ArrayLike) -> Difference:
+    """Mean of ``ours - theirs`` over paired runs, shape (seeds, splits) or (splits,), with its 95 % t-interval.
 
-    Splits share nodes, so pairs are not independent and the interval is somewhat too narrow: read it as a guard against
-    claiming too much from noise, not as a test at an exact level.
+    Seeds and splits are both taken for draws from many: runs on one split share its luck, however many seeds they have,
+    so that a hundred runs on ten splits are not a hundred witnesses. With one split the interval is for that split.
+    Splits of one graph share nodes, which still leaves it somewhat too narrow: read it as a guard against claiming too
+    much from noise, not as a test at an exact level.
     """
     first, second = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
     if first.shape != second.shape or first.size == 0:
         raise ValueError(f"paired scores must have one shape and at least one pair, got {first.shape}, {second.shape}")
-    differences = (first - second).ravel()
+    differences = np.atleast_2d(first - second)
     mean, pairs = float(differences.mean()), differences.size
     if pairs == 1:
         return Difference(mean, None, None, pairs)
-    error = differences.std(ddof=1) / np.sqrt(pairs)
-    margin = float(student_t.ppf(0.5 + CONFIDENCE / 2, pairs - 1) * error)
+    error, freedom = _error_of_mean(differences)
+    margin = float(student_t.ppf(0.5 + CONFIDENCE / 2, freedom) * error)
     return Difference(mean, mean - margin, mean + margin, pairs)
+
+
+def _error_of_mean(table: NDArray[np.float64]) -> tuple[float, float]:
+    """Standard error of a table's mean, and its degrees of freedom, if rows and columns are random effects.
+
+    With ``x_ij = μ + a_i + b_j + e_ij`` the mean of n × m entries has variance ``Var a / n + Var b / m + Var e / nm``.
+    That is ``A + B - E``, A and B being the variances of the means of rows and of columns over n and m, and E that of
+    what neither explains over nm; a negative estimate of Var a or Var b counts as 0. Degrees of freedom are
+    Satterthwaite's, and not below those of rows or columns alone.
+    """
+    kinds = [means for means in (table.mean(axis=1), table.mean(axis=0)) if len(means) > 1]
+    variances = [float(means.var(ddof=1)) / len(means) for means in kinds]
+    freedoms = [len(means) - 1 for means in kinds]
+    if len(kinds) == 1:
+        return float(np.sqrt(variances[0])), freedoms[0]
+    rest = table - table.mean(axis=1, keepdims=True) - table.mean(axis=0) + table.mean()
+    unexplained = float((rest**2).sum()) / (freedoms[0] * freedoms[1]) / table.size
+    variance = sum(max(each, unexplained) for each in variances) - unexplained
+    if variance == 0.0:
+        return 0.0, min(freedoms)
+    doubt = sum(each**2 / freedom for each, freedom in zip(variances, freedoms, strict=True))
+    doubt += unexplained**2 / (freedoms[0] * freedoms[1])
+    return float(np.sqrt(variance)), max(variance**2 / doubt, min(freedoms))

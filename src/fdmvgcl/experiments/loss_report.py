@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from fdmvgcl.evaluation import paired_difference
 from fdmvgcl.experiments.drawing import CATEGORIES, describe, panels
 from fdmvgcl.experiments.records import Record, RecordFile
-from fdmvgcl.experiments.tables import Table, percent
+from fdmvgcl.experiments.tables import Table, percent, points
 from fdmvgcl.figures import FAINT, SOFT
 from fdmvgcl.losses import REGULARISED_COSMEAN
 
@@ -63,12 +63,6 @@ def table(records: RecordFile, name: str, losses: Sequence[str]) -> Table:
             continue
         first, end, best, drop = _summary(found)
         last[loss], lost[loss] = float(np.mean(end)), drop
-        change = paired_difference(end, first)
-        interval = (
-            f" ({100 * change.low:+.1f} to {100 * change.high:+.1f})"
-            if change.low is not None and change.high is not None
-            else ""
-        )
         ranks = [np.mean([record["effective_rank"][i] for record in found]) for i in (0, -1)]
         ended = next((f", ended: {record['ended']}" for record in found if "ended" in record), "")
         rows.append(
@@ -77,7 +71,7 @@ def table(records: RecordFile, name: str, losses: Sequence[str]) -> Table:
                 percent(float(np.mean(first))),
                 percent(float(np.mean(best))),
                 percent(float(np.mean(end))),
-                f"{100 * change.mean:+.1f}{interval}",
+                points(paired_difference(end, first)),
                 f"{100 * drop:.1f}",
                 f"{ranks[0]:.0f} → {ranks[1]:.0f}",
             ]
