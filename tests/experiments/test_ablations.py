@@ -34,19 +34,38 @@ def test_a_small_one_from_run_to_files(tmp_path: Path) -> None:
     assert (tmp_path / "depth.png").stat().st_size > 1000
     text = (tmp_path / "depth.md").read_text()
     assert "**karate**" in text
-    assert "rises in" in text
+    assert "2 against 1" in text
 
 
-@pytest.mark.parametrize(("avla", "told"), [(0.9, "+10.0 points"), (0.7, "-10.0 points")])
+def _scored(records: RecordFile, scores: dict[str, float], seeds: range, spread: float = 0.0) -> None:
+    for seed in seeds:
+        for variant, mean in scores.items():
+            key = {"dataset": "cora", "variant": variant, "seed": seed}
+            test = [mean + spread * seed, mean - spread * seed]
+            records.append({"key": key, "test": test, "untrained": {"test": [0.5, 0.5]}, "alphas": [0.01, 1.0]})
+
+
+@pytest.mark.parametrize(
+    ("avla", "told"),
+    [(0.9, "+10.0 (+10.0 to +10.0) points, a gain"), (0.7, "-10.0 (-10.0 to -10.0) points, a loss")],
+)
 def test_avla_is_told_against_the_best_fixed_choice(tmp_path: Path, avla: float, told: str) -> None:
     records = RecordFile(tmp_path / "records.jsonl")
-    for variant, mean in {"two fixed": 0.8, "three fixed": 0.75, "AVLA": avla}.items():
-        key = {"dataset": "cora", "variant": variant, "seed": 0}
-        records.append({"key": key, "test": [mean], "untrained": {"test": [0.5]}, "alphas": [0.01, 1.0]})
+    _scored(records, {"two fixed": 0.8, "three fixed": 0.75, "five fixed": 0.7, "AVLA": avla}, range(3), spread=0.01)
     VIEWS.render(records, tmp_path)
     text = (tmp_path / "views.txt").read_text()
-    assert f"AVLA is {told} from the best fixed choice, two fixed" in text
+    assert f"the best fixed choice is two fixed; AVLA against two fixed {told}." in text
     assert "83.6" in text  # the paper's figure for two views on Cora
+
+
+def test_variants_are_compared_by_the_seeds_that_all_have(tmp_path: Path) -> None:
+    records = RecordFile(tmp_path / "records.jsonl")
+    _scored(records, {"5": 0.8, "15": 0.81, "20": 0.82}, range(2, -1, -1), spread=0.01)
+    DEPTH.render(records, tmp_path)
+    assert "Measured" not in (tmp_path / "depth.txt").read_text()
+    _scored(records, {"25": 0.83}, range(1, 3), spread=0.01)
+    DEPTH.render(records, tmp_path)
+    assert "best is 25 (83.0); 25 against 5 +3.0 (+3.0 to +3.0) points, a gain." in (tmp_path / "depth.txt").read_text()
 
 
 def test_cost_measures_and_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fdmvgcl.evaluation import paired_difference, summarise
 from fdmvgcl.experiments import published
@@ -14,6 +16,10 @@ from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import Table, percent, points, write_tables
 from fdmvgcl.figures import sweep
+
+Scores: TypeAlias = NDArray[np.float64]
+
+_VERDICTS = {"helped": "a gain", "no difference": "no difference", "hurt": "a loss"}
 
 
 @dataclass(frozen=True)
@@ -25,7 +31,7 @@ class Ablation:
         claim: what the paper says of it.
         variants: settings over the defaults by the variant's name.
         axis: what the variants are, for the figure.
-        reading: a sentence from the mean accuracies of one data set, ``{variant: mean}``.
+        reading: a sentence from the test scores of one data set, shape (seeds, splits) for each variant.
     """
 
     name: str
@@ -34,7 +40,7 @@ class Ablation:
     claim: str
     variants: Mapping[str, Mapping[str, Any]]
     axis: str
-    reading: Callable[[Mapping[str, float]], str]
+    reading: Callable[[Mapping[str, Scores]], str]
 
     def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
         return [
@@ -64,6 +70,19 @@ class Ablation:
         found = {variant: records.matching(dataset=dataset, variant=variant) for variant in self.variants}
         return {variant: summarise([r["test"] for r in each]).mean for variant, each in found.items() if each}
 
+    def _scores(self, records: RecordFile, dataset: str) -> dict[str, Scores]:
+        """Of each variant, by the seeds that all of them have; empty where there is none."""
+        found = [
+            {record["key"]["seed"]: record["test"] for record in records.matching(dataset=dataset, variant=variant)}
+            for variant in self.variants
+        ]
+        seeds = [seed for seed in found[0] if all(seed in others for others in found)]
+        return {
+            variant: np.array([by_seed[seed] for seed in seeds])
+            for variant, by_seed in zip(self.variants, found, strict=True)
+            if seeds
+        }
+
     def _table(self, records: RecordFile, dataset: str) -> Table:
         printed, rows = published.ablation(self.name, dataset), []
         for variant in self.variants:
@@ -84,32 +103,32 @@ class Ablation:
                 ]
             )
         header = (self.axis, "paper", "measured", "± seeds", "untrained", "training adds", "orders learnt, seed 0")
-        return Table(dataset, header, rows, [self.reading(self._means(records, dataset))])
+        scores = self._scores(records, dataset)
+        return Table(dataset, header, rows, [self.reading(scores)] if scores else [])
 
 
 def _run(name: str, settings: Mapping[str, Any], seed: int) -> Record:
     return beside_untrained(benchmark(name), settings, seed)
 
 
-def _best_and_range(means: Mapping[str, float]) -> str:
-    best = max(means, key=lambda variant: means[variant])
-    spread = 100 * (max(means.values()) - min(means.values()))
-    return f"Measured: best is {best} ({percent(means[best])}); from worst to best {spread:.1f} points."
+def _best(scores: Mapping[str, Scores]) -> str:
+    return max(scores, key=lambda variant: scores[variant].mean())
 
 
-def _views_reading(means: Mapping[str, float]) -> str:
-    fixed = {variant: mean for variant, mean in means.items() if variant != "AVLA"}
-    if "AVLA" not in means or not fixed:
-        return _best_and_range(means)
-    best = max(fixed, key=lambda variant: fixed[variant])
-    gap = 100 * (means["AVLA"] - fixed[best])
-    return f"Measured: AVLA is {gap:+.1f} points from the best fixed choice, {best}."
+def _against(scores: Mapping[str, Scores], ours: str, theirs: str) -> str:
+    difference = paired_difference(scores[ours], scores[theirs])
+    return f"{ours} against {theirs} {points(difference)} points, {_VERDICTS[difference.verdict]}"
 
 
-def _growth_reading(means: Mapping[str, float]) -> str:
-    values = list(means.values())
-    rises = sum(later > earlier for earlier, later in pairwise(values))
-    return f"{_best_and_range(means)} It rises in {rises} of {len(values) - 1} steps."
+def _views_reading(scores: Mapping[str, Scores]) -> str:
+    best = _best({variant: each for variant, each in scores.items() if variant != "AVLA"})
+    return f"Measured: the best fixed choice is {best}; {_against(scores, 'AVLA', best)}."
+
+
+def _growth_reading(scores: Mapping[str, Scores]) -> str:
+    best, variants = _best(scores), list(scores)
+    told = f"Measured: best is {best} ({percent(scores[best].mean())})"
+    return f"{told}; {_against(scores, variants[-1], variants[0])}."
 
 
 VIEWS = Ablation(
