@@ -125,7 +125,11 @@ def test_no_number_is_bold_before_all_controls_are_known(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("tuned", "paper", "verdict"), [(0.83, "+2.8", "above the best control on 1"), (0.81, "+0.8", "below it on 1 of 1")]
+    ("tuned", "paper", "verdict"),
+    [
+        (0.83, "+2.8", "against the best control: above on 1, level on 0, below on 0 of 1"),
+        (0.81, "+0.8", "against the best control: above on 0, level on 0, below on 1 of 1"),
+    ],
 )
 def test_distances_to_paper_and_control_with_a_verdict(tmp_path: Path, tuned: float, paper: str, verdict: str) -> None:
     records = _records(tmp_path, tuned=tuned, untrained=0.8, raw=0.82)
@@ -133,13 +137,13 @@ def test_distances_to_paper_and_control_with_a_verdict(tmp_path: Path, tuned: fl
     assert above is not None
     assert above.mean == pytest.approx(tuned - 0.82)
     EXPERIMENTS["nodes"].render(records, tmp_path)
-    table = (tmp_path / "nodes.md").read_text().split("**Distance")[1].split("\n\n**")[0]
+    main, _, table = (tmp_path / "nodes.md").read_text().partition("**Distance")
     row = next(line for line in table.splitlines() if line.startswith("| texas"))
     default, ours, control, other, to_control = (cell.strip() for cell in row.split("|")[2:-1])
     assert (default, other, control) == ("–", "–", "raw")
     assert ours.startswith(f"{paper} (")
     assert to_control.startswith(f"{100 * (tuned - 0.82):+.1f} (")
-    assert verdict in table
+    assert verdict in main
 
 
 def test_one_lucky_split_is_not_taken_for_a_lead(tmp_path: Path) -> None:

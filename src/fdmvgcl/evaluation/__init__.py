@@ -7,7 +7,7 @@ from .probe import PENALTIES, LinearProbe, fit_path
 from .protocol import Choice, Outcome, Trial, choose, evaluate, final_score, hide_test
 from .redraw import redrawn
 from .shares import log_shares, with_shares
-from .summary import Difference, Summary, paired_difference, summarise
+from .summary import Difference, Summary, Verdict, paired_difference, summarise
 from .views import NORMALISATIONS, Normalise, Rows, Views
 from .weights import tune, uniform
 
@@ -24,6 +24,7 @@ __all__ = [
     "Search",
     "Summary",
     "Trial",
+    "Verdict",
     "Views",
     "choose",
     "diffused",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fdmvgcl.evaluation import Difference, Summary, paired_difference, summarise
+from fdmvgcl.evaluation import Difference, Summary, Verdict, paired_difference, summarise
 from fdmvgcl.experiments import published
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.tables import Table, percent, points, write_tables
@@ -129,15 +129,14 @@ def _conclusions(records: RecordFile, datasets: Sequence[str]) -> list[str]:
             f"Diffused control searched over T = 1 and 3, α = 1 and standardised columns only: {', '.join(reduced)}."
         )
     for row in ("default", "tuned"):
-        differences = [added(records.matching(dataset=name, row=row)) for name in datasets]
-        verdicts = [difference.verdict for difference in differences if difference is not None]
-        if verdicts:
-            counts = ", ".join(f"{word} on {verdicts.count(word)}" for word in ("helped", "no difference", "hurt"))
-            notes.append(
-                f"Training in the {row} row: {counts} of {len(verdicts)}.".replace(
-                    "no difference on", "made no difference on"
-                )
-            )
+        trained = [added(records.matching(dataset=name, row=row)) for name in datasets]
+        if any(trained):
+            notes.append(f"Training in the {row} row: {_count(trained, 'helped', 'made no difference', 'hurt')}.")
+    above = [above_control(records, name, "tuned") for name in datasets]
+    if any(above):
+        notes.append(
+            f"The tuned row, by its interval, against the best control: {_count(above, 'above', 'level', 'below')}."
+        )
     gaps = []
     for name in datasets:
         default, tuned = (summary(records.matching(dataset=name, row=row)) for row in ("default", "tuned"))
@@ -150,27 +149,27 @@ def _conclusions(records: RecordFile, datasets: Sequence[str]) -> list[str]:
     return notes
 
 
+def _count(differences: Sequence[Difference | None], helped: str, level: str, hurt: str) -> str:
+    """On how many data sets an interval lies above zero, holds it, lies below, each in its words."""
+    found = [difference.verdict for difference in differences if difference is not None]
+    words: dict[Verdict, str] = {"helped": helped, "no difference": level, "hurt": hurt}
+    return ", ".join(f"{told} on {found.count(verdict)}" for verdict, told in words.items()) + f" of {len(found)}"
+
+
 def _distances(records: RecordFile, datasets: Sequence[str]) -> Table:
     """How far the rows are from what they are held to, and how sure that is."""
     shown = [name for name in datasets if best_control(records, name) is not None]
     rows: list[list[str]] = []
-    verdicts: list[str] = []
     for name in shown:
         to_paper, to_control = (
-            [above(records, name, row) for row in ("default", "tuned")] for above in (above_paper, above_control)
+            [_told(above(records, name, row)) for row in ("default", "tuned")] for above in (above_paper, above_control)
         )
-        rows.append([name, *map(_told, to_paper), str(best_control(records, name)), *map(_told, to_control)])
-        verdicts += [difference.verdict for difference in to_control[1:] if difference is not None]
-    helped, level, hurt = (verdicts.count(verdict) for verdict in ("helped", "no difference", "hurt"))
+        rows.append([name, *to_paper, str(best_control(records, name)), *to_control])
     header: tuple[str, ...] = ("data set", "default above the paper by", "tuned above the paper by", "best control")
     header = (*header, "default above it by", "tuned above it by")
-    notes = [
-        "With 95 % intervals over seeds and splits; over seeds alone where there is one split, which leaves out the "
-        "luck of its test nodes. The paper's figure is taken as exact.",
-        f"By its interval the tuned row is above the best control on {helped}, level with it on {level} and below it "
-        f"on {hurt} of {len(verdicts)} data sets.",
-    ]
-    return Table("Distance to the paper's figure and to the best control, in points", header, rows, notes)
+    note = "With 95 % intervals over seeds and splits; over seeds alone where there is one split, which leaves out the "
+    note += "luck of its test nodes. The paper's figure is taken as exact."
+    return Table("Distance to the paper's figure and to the best control, in points", header, rows, [note])
 
 
 def class_shares(records: RecordFile, datasets: Sequence[str]) -> Table:
