@@ -259,7 +259,8 @@ def datasets(data_root: o.DataRoot = None) -> None:
 
 
 @app.command(
-    epilog="NAME is one of nodes, views, depth, dim, cost, curves, theory, pca, tsne, ratio, losses, dynamics.\n\n"
+    epilog="NAME is one of nodes, views, depth, dim, cost, curves, halves, theory, pca, tsne, ratio, losses, "
+    "dynamics.\n\n"
     "Example:\n\n  fdmvgcl reproduce nodes --datasets cora,texas --seeds 2\n\n"
     "Records are kept one by one: the same command goes on where it was stopped."
 )

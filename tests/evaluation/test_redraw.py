@@ -1,10 +1,10 @@
-"""Splits drawn anew from the known nodes of one."""
+"""Splits made of the known nodes of one."""
 
 import numpy as np
 import pytest
 
 from fdmvgcl.data import Split
-from fdmvgcl.evaluation import hide_test, redrawn
+from fdmvgcl.evaluation import halved, hide_test, redrawn
 
 LABELS = np.random.default_rng(0).integers(0, 3, 90)
 SPLIT = Split(np.arange(12), np.arange(12, 50), np.arange(50, 90))
@@ -38,3 +38,14 @@ def test_a_class_without_training_nodes_gets_none() -> None:
 def test_the_seed_decides(seed: int) -> None:
     known = hide_test(LABELS, SPLIT)
     assert not np.array_equal(redrawn(known, SPLIT, 1)[0].train, redrawn(known, SPLIT, 1, seed)[0].train)
+
+
+def test_halves_of_validation_nodes_change_places() -> None:
+    first, second = halved(SPLIT, seed=1)
+    np.testing.assert_array_equal(first.val, second.test)
+    np.testing.assert_array_equal(first.test, second.val)
+    assert sorted([*first.val, *first.test]) == SPLIT.val.tolist()
+    assert abs(len(first.val) - len(first.test)) <= 1
+    for half in (first, second):
+        np.testing.assert_array_equal(half.train, SPLIT.train)
+    assert not np.array_equal(first.val, halved(SPLIT, seed=2)[0].val)

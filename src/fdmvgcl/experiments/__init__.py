@@ -12,6 +12,7 @@ from fdmvgcl.experiments.records import RecordFile
 from fdmvgcl.experiments.runs import Experiment, Run, carry_out, pending
 from fdmvgcl.experiments.theory import Theory
 from fdmvgcl.experiments.validation_curves import ValidationCurves
+from fdmvgcl.experiments.validation_halves import ValidationHalves
 
 _ALL: tuple[Experiment, ...] = (
     Nodes(),
@@ -20,6 +21,7 @@ _ALL: tuple[Experiment, ...] = (
     DIM,
     Cost(),
     ValidationCurves(),
+    ValidationHalves(),
     Theory(),
     ComponentSpectra(),
     ClassMaps(),

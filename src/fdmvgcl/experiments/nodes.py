@@ -105,12 +105,16 @@ def _majority(name: str) -> Record:
 
 def _raw(name: str) -> Record:
     bench = benchmark(name)
-    tables: dict[str, Any] = {
+    run = partial(raw, raw_features(bench), bench.dataset.labels, bench.splits, metric=bench.dataset.metric)
+    return _with_and_without(bench, lambda class_shares: run(search=Search(class_shares=class_shares)))
+
+
+def raw_features(bench: Benchmark) -> dict[str, Any]:
+    """The feature matrices that the control *raw* chooses from, by the name of their scaling."""
+    return {
         scaling: _as_table(FeatureTransform.fit(bench.graph, scaling).apply(bench.graph))
         for scaling in _scalings(bench)
     }
-    run = partial(raw, tables, bench.dataset.labels, bench.splits, metric=bench.dataset.metric)
-    return _with_and_without(bench, lambda class_shares: run(search=Search(class_shares=class_shares)))
 
 
 def _diffused(name: str) -> Record:
