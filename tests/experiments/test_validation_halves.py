@@ -17,7 +17,6 @@ POOL = pool.Pool(({**SMALL, "time": 1.0}, {**SMALL, "time": 5.0}), (0,) * 10, (0
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
-    monkeypatch.setattr(pool, "is_stored", lambda name: True)
     monkeypatch.setattr(pool, "stored", lambda name: POOL)
     return benchmark("karate")
 

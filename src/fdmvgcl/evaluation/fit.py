@@ -2,10 +2,10 @@
 
 Choices go by the validation nodes' score, or by their likelihood where they are few: the accuracy of a hundred nodes
 moves by a point at a time and ties often, so that its best penalty is mostly luck. On halves of the validation nodes
-of Texas, Cornell, Wisconsin and Chameleon the likelihood of one half chose better for the other than accuracy did; where
-there are more of them neither was ahead. Where the probe is told the class shares of the validation nodes, and how sure
-it may be, the likelihood decides too: on halves of the validation nodes of Cora, CiteSeer and PubMed it then chose as
-well as accuracy did or better.
+of Texas, Cornell, Wisconsin and Chameleon the likelihood of one half chose better for the other than accuracy did;
+where there are more of them neither was ahead. Where the probe is told the class shares of the validation nodes, and
+how sure it may be, the likelihood decides too: on halves of the validation nodes of Cora, CiteSeer and PubMed it then
+chose as well as accuracy did or better.
 
 Where training nodes are many a path of penalties takes long and its best is easy to see, so less is searched there: a
 path ends after two penalties that gain neither in score nor in likelihood, its probes stop at ten times the tolerance,

@@ -13,7 +13,7 @@ import numpy as np
 
 from fdmvgcl.evaluation import Outcome, Search, Trial, evaluate, halved, paired_difference, summarise
 from fdmvgcl.experiments import pool
-from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed_with_start
+from fdmvgcl.experiments.benchmark import Benchmark, Settings, benchmark, embed_with_start
 from fdmvgcl.experiments.nodes import raw_features
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
@@ -28,12 +28,12 @@ class ValidationHalves:
     datasets: tuple[str, ...] = ("wisconsin", "cornell", "texas")
 
     def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
+        pools = {name: pool.stored(name) for name in datasets}
         controls = [Run({"dataset": name, "row": "raw"}, partial(_raw, name)) for name in datasets]
         return controls + [
-            Run({"dataset": name, "row": "tuned", "seed": seed}, partial(_tuned, name, seed))
+            Run({"dataset": name, "row": "tuned", "seed": seed}, partial(_tuned, name, pools[name].trials, seed))
             for seed in range(seeds)
             for name in datasets
-            if pool.is_stored(name)
         ]
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
@@ -65,10 +65,9 @@ def _raw(name: str) -> Record:
     return {"scores": _by_split(_evaluate(bench, trials, Search()))}
 
 
-def _tuned(name: str, seed: int) -> Record:
+def _tuned(name: str, settings: Sequence[Settings], seed: int) -> Record:
     """The whole pool trained with this seed; beside each half's choice the same encoder before training."""
     bench, search = benchmark(name), Search(tune_weights=True, screen=True)
-    settings = pool.stored(name).trials
     embedded = [embed_with_start(bench.graph, each, seed) for each in settings]
     trained, started = (
         [Trial(each, partial(list, views)) for each, views in zip(settings, side, strict=True)]
