@@ -143,15 +143,6 @@ def sweep(
     return figure
 
 
-def bars(values: Mapping[str, float], label: str) -> Figure:
-    """One horizontal bar for each name, its value beside it."""
-    figure, axes = _figure(label, "", height=0.9 + 0.28 * len(values))
-    drawn = axes.barh(list(values), list(values.values()), color="#3f90da", height=0.62)
-    axes.bar_label(drawn, fmt="%.3g", padding=3, color=SOFT)
-    axes.invert_yaxis()
-    return figure
-
-
 def embedding_map(points: NDArray[np.floating], labels: Sequence[object] | None = None) -> Figure:
     """Points (n, 2) of a map, coloured by label; past ten labels the less frequent share a grey."""
     figure, axes = _figure("", "", width=5.6, height=5.6)

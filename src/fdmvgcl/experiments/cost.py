@@ -5,14 +5,17 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
+from fdmvgcl.experiments.drawing import describe, panels
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import Table, write_tables
-from fdmvgcl.figures import bars
+from fdmvgcl.figures import SOFT, TEN
 
 # What the paper prints for an epoch or a pass on its graphics card (seconds, seconds, MiB).
 PAPER = {"cora": (0.37, 1.47, 1330), "wisconsin": (0.29, 1.41, 906)}
@@ -58,10 +61,29 @@ class Cost:
         )
         written = write_tables([Table("Cost", header, rows, [note])], folder / self.name)
         path = folder / "cost.png"
-        bars({name: median["train_seconds"] for name, median in medians.items()}, "seconds of training").savefig(
-            path, dpi=130
-        )
+        _draw(medians).savefig(path, dpi=130)
         return [*written, path]
+
+
+def _draw(medians: Mapping[str, Mapping[str, float]]) -> Figure:
+    """A bar for each data set: training, inference, memory."""
+    shown = {"train_seconds": ("training, s", 1.0), "inference_seconds": ("inference, s", 1.0)}
+    shown["peak_bytes"] = ("peak memory, MiB", 2.0**-20)
+    figure, axes = panels(1, len(shown), height=0.9 + 0.24 * len(medians), share_y=True)
+    for panel, (what, (label, unit)) in zip(axes[0], shown.items(), strict=True):
+        values = [unit * median[what] for median in medians.values()]
+        drawn = panel.barh(list(medians), values, color=TEN[0], height=0.62)
+        panel.bar_label(
+            drawn,
+            labels=[f"{value:.3g}" if value < 100 else f"{value:.0f}" for value in values],
+            padding=3,
+            color=SOFT,
+            fontsize=7.5,
+        )
+        panel.margins(x=0.2)
+        describe(panel, x=label)
+    axes[0, 0].invert_yaxis()
+    return figure
 
 
 def _medians(records: Sequence[Record]) -> dict[str, float]:
