@@ -22,7 +22,6 @@ from fdmvgcl import FDMVGCL, Graph, __version__, cli, data
 from fdmvgcl.commands import checkpoints, options
 from fdmvgcl.commands.checkpoints import graph_fingerprint
 from fdmvgcl.commands.console import printable
-from fdmvgcl.commands.datasets import MEASURED
 from fdmvgcl.losses import LOSSES
 
 SMALL = ("--dim", "8", "--epochs", "3", "--views", "3")
@@ -460,14 +459,18 @@ class TestResults:
 class TestDatasets:
     def test_list(self) -> None:
         out = done("datasets", "--data-root", "nowhere").out
-        assert "karate" in out
         assert "data root: nowhere" in out
-        assert set(MEASURED) <= set(data.datasets())
-
-    @pytest.mark.parametrize("name", ["digits", "karate", "cora", "texas", "chameleon", "minesweeper"])
-    def test_the_counts_are_those_of_the_files(self, name: str, data_root: Path) -> None:
-        counts = data.statistics(data.load(name, data_root))
-        assert (counts.nodes, counts.edges, counts.features, counts.classes) == MEASURED[name]
+        lines = [" ".join(line.split()) for line in out.splitlines()]
+        for told in (
+            "texas 183 279 1 703 5 0.06 0",
+            "texas 309 1 793",  # the paper's edges and features
+            "citeseer 3 327 4 552 3 703 6 0.74 48",
+            "karate 34 78 0 2 0.86 0",
+            "roman-empire 22 662 32 927 300 18",
+            "arxiv-year no citations, time of publication",
+        ):
+            assert told in lines
+        assert {line.split()[0] for line in lines if line} >= set(data.datasets())
 
 
 class TestResume:

@@ -1,42 +1,39 @@
-"""``fdmvgcl datasets``: what can be named as SOURCE, and whether it is at hand."""
+"""``fdmvgcl datasets``: what can be named as SOURCE, whether it is at hand, and what it holds."""
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 from fdmvgcl.commands.console import Reporter
-from fdmvgcl.data import data_root, datasets
+from fdmvgcl.data import MEASURED, PAPER, Entry, data_root, datasets, paper_differences
 from fdmvgcl.provenance import counted
 
-# Nodes, edges, features and classes as counted in the published files, which do not change: counting anew takes long.
-# Sets that were never read with these loaders have none.
-MEASURED = {
-    "cora": (2708, 5278, 1433, 7),
-    "citeseer": (3327, 4552, 3703, 6),
-    "pubmed": (19717, 44324, 500, 3),
-    "computers": (13752, 245861, 767, 10),
-    "photo": (7650, 119081, 745, 8),
-    "cornell": (183, 277, 1703, 5),
-    "texas": (183, 279, 1703, 5),
-    "wisconsin": (251, 450, 1703, 5),
-    "actor": (7600, 26659, 932, 5),
-    "squirrel": (2223, 46998, 2089, 5),
-    "chameleon": (890, 8854, 2325, 5),
-    "crocodile": (11631, 170773, 13183, 5),
-    "minesweeper": (10000, 39402, 7, 2),
-    "tolokers": (11758, 519000, 10, 2),
-    "digits": (1797, 12340, 64, 10),
-    "karate": (34, 78, 0, 2),
-}
+COUNTS = ("nodes", "edges", "features", "classes")
 
 
 def list_datasets(root: Path | None, reporter: Reporter) -> None:
-    """A line a data set. Nothing is read or fetched."""
-    rows = []
-    for entry in datasets().values():
-        state = "built in" if entry.source is None else "yes" if entry.available(root) else "no"
-        counts = MEASURED.get(entry.name)
-        sizes = ("–",) * 4 if counts is None else tuple(counted(count, "").strip() for count in counts)
-        rows.append((entry.name, state, *sizes, entry.description))
-    header = ("name", "there", "nodes", "edges", "features", "classes", "what it is")
-    reporter.table(header, rows, text_columns=(0, 1, 6))
+    """What there is, what is in it, and what the paper says is in it. Nothing is read or fetched."""
+    entries = datasets().values()
+    rows = [(entry.name, _state(entry, root), entry.description) for entry in entries]
+    reporter.table(("name", "there", "what it is"), rows, text_columns=(0, 1, 2))
+    reporter.say("")
+    figures = [
+        (name, *_cells(asdict(found)), f"{found.homophily:.2f}", str(found.isolated))
+        for name, found in MEASURED.items()
+    ]
+    reporter.table(("as counted", *COUNTS, "homophily", "isolated"), figures)
+    reporter.say("edges: linked pairs; homophily: share of them within a class", "dim")
+    reporter.say("")
+    printed = {name: paper_differences(name, MEASURED[name]) if name in MEASURED else PAPER[name] for name in PAPER}
+    reporter.table(("as the paper has it", *COUNTS), [(n, *_cells(others)) for n, others in printed.items() if others])
+    reporter.say("where it differs, or nothing was counted here", "dim")
     reporter.say("")
     reporter.say(f"data root: {data_root(root)} (--data-root, else FDMVGCL_DATA, else the cache folder)")
+
+
+def _state(entry: Entry, root: Path | None) -> str:
+    return "built in" if entry.source is None else "yes" if entry.available(root) else "no"
+
+
+def _cells(counts: Mapping[str, int]) -> list[str]:
+    return [counted(counts[what], "").strip() if what in counts else "" for what in COUNTS]

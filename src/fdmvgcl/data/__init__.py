@@ -3,9 +3,10 @@
 from .dataset import Dataset, Metric, Split, seeded_splits
 from .registry import Entry, datasets, load
 from .root import cache_root, data_root
-from .statistics import PAPER, Statistics, paper_differences, statistics
+from .statistics import MEASURED, PAPER, Statistics, paper_differences, statistics
 
 __all__ = [
+    "MEASURED",
     "PAPER",
     "Dataset",
     "Entry",
