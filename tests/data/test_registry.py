@@ -36,6 +36,12 @@ def test_digits_is_a_symmetric_neighbour_graph():
     assert degrees.min() >= 10
     np.testing.assert_array_equal(degrees, np.bincount(dataset.edge_index[1], minlength=1797))
     assert dataset.features.max() == 1.0
+    linked = set(zip(*dataset.edge_index.tolist(), strict=True))
+    grey = (16 * dataset.features).astype(int)
+    for node in range(0, 1797, 100):
+        squares = ((grey - grey[node]) ** 2).sum(axis=1)
+        nearest = sorted(set(range(1797)) - {node}, key=lambda other: (squares[other], other))[:10]
+        assert {(node, other) for other in nearest} <= linked
     assert len(dataset.splits) == 10
 
 
