@@ -76,14 +76,11 @@ def above_control(records: RecordFile, dataset: str, row: str) -> Difference | N
 def above_paper(records: RecordFile, dataset: str, row: str) -> Difference | None:
     """How far a row is above the paper's figure, a fixed number; None without either."""
     paper, ours = published.accuracies(dataset).get(OURS), scores_of(records.matching(dataset=dataset, row=row))
-    return None if paper is None or not ours else paired_difference(ours, np.full_like(ours, paper[0] / 100))
+    return None if paper is None or not ours else paired_difference(ours, np.full(np.shape(ours), paper[0] / 100))
 
 
 def _accuracies(records: RecordFile, datasets: Sequence[str], title: str) -> Table:
-    header = (
-        *("data set", "paper", *CONTROLS),
-        *("default", "training adds", "tuned", "training adds", "as published"),
-    )
+    header = ("data set", "paper", *CONTROLS, "default", "training adds", "tuned", "training adds", "as published")
     rows = [row for name in datasets if (row := _row(records, name)) is not None]
     return Table(title, header, rows, _conclusions(records, datasets))
 
