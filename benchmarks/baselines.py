@@ -14,8 +14,8 @@ from FDEint import FDEint
 from torch import Tensor
 
 from fdmvgcl.fractional.schemes import PREDICTOR, Scheme, march
+from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.kernels import sparse_product
-from fdmvgcl.operators import Operator
 
 
 class SymmetricProduct(torch.autograd.Function):

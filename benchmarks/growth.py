@@ -15,7 +15,7 @@ from harness import arguments, in_own_process, peak_memory, print_table, save_re
 
 from fdmvgcl.diffusion import apply_filter, make_filter
 from fdmvgcl.fractional.response import chebyshev_coefficients
-from fdmvgcl.operators import Operator
+from fdmvgcl.graphs.operators import Operator
 
 DIM = 64
 SERIES = {

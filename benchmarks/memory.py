@@ -7,8 +7,8 @@ import torch
 from harness import arguments, in_own_process, peak_memory, print_table, save_record
 
 from fdmvgcl.diffusion import _Expansion
+from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.kernels import CHEBYSHEV
-from fdmvgcl.operators import Operator
 
 NODES, EDGES, DIM = 20_000, 100_000, 512
 DEGREES = (10, 20, 40, 80, 160)

@@ -10,7 +10,7 @@ import fdmvgcl.kernels as kernels
 from fdmvgcl.diffusion import diffuse, make_filter
 from fdmvgcl.fractional import fdeint, mittag_leffler
 from fdmvgcl.fractional.response import Filter, StabilityWarning, chebyshev_coefficients, response
-from fdmvgcl.operators import Operator
+from fdmvgcl.graphs.operators import Operator
 
 D = torch.float64
 

@@ -7,7 +7,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from fdmvgcl.diffusion import diffuse
-    from fdmvgcl.graph import Graph
+    from fdmvgcl.graphs.graph import Graph
     from fdmvgcl.model import FDMVGCL
     from fdmvgcl.transforms import AddEmbedding
 
@@ -16,7 +16,7 @@ __all__ = ["FDMVGCL", "AddEmbedding", "Graph", "diffuse"]
 _HOMES = {
     "FDMVGCL": "fdmvgcl.model",
     "AddEmbedding": "fdmvgcl.transforms",
-    "Graph": "fdmvgcl.graph",
+    "Graph": "fdmvgcl.graphs.graph",
     "diffuse": "fdmvgcl.diffusion",
 }
 

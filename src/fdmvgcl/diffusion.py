@@ -15,11 +15,11 @@ from fdmvgcl.fractional.response import (
     poisson_coefficients,
     warn_if_unstable,
 )
+from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.kernels import CHEBYSHEV, POWERS, Basis, Kernel, polynomial
-from fdmvgcl.operators import Operator
 
 if TYPE_CHECKING:
-    from fdmvgcl.graph import Graph
+    from fdmvgcl.graphs.graph import Graph
 
 # Error of an expansion, relative to max(1, max|φ|), by the dtype of the features.
 TOLERANCE = {torch.float32: 1e-7, torch.float64: 1e-11}

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from fdmvgcl.diffusion import TOLERANCE, apply_filter
 from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, evolve, make_dynamics, stepping
 from fdmvgcl.fractional.response import EXACT, Filter, chebyshev_coefficients
+from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.kernels import CHEBYSHEV, sparse_product
-from fdmvgcl.operators import Operator
 from fdmvgcl.plan import Order
 
 Activation = Literal["relu", "leaky", "identity"]

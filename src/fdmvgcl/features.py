@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
-from fdmvgcl.assortativity import direction_assortativity, magnitude_assortativity
-from fdmvgcl.graph import Graph
-from fdmvgcl.graph_arrays import Features as Table
-from fdmvgcl.operators import csr_tensor
+from fdmvgcl.graphs.arrays import Features as Table
+from fdmvgcl.graphs.assortativity import direction_assortativity, magnitude_assortativity
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.operators import csr_tensor
 
 Scaling = Literal["none", "rows", "columns", "both"]
 FeatureScaling = Literal["auto"] | Scaling

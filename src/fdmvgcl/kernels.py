@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fdmvgcl.operators import Operator
+from fdmvgcl.graphs.operators import Operator
 
 Kernel = Literal["panels", "torch"]
 Csr = tuple[np.ndarray, np.ndarray, np.ndarray]

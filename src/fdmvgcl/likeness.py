@@ -7,10 +7,10 @@ from scipy import sparse
 from torch import Tensor
 
 from fdmvgcl.diffusion import diffuse
-from fdmvgcl.graph import Graph
-from fdmvgcl.graph_arrays import canonical_csr
-from fdmvgcl.nearest import nearest_rows
-from fdmvgcl.operators import Operator
+from fdmvgcl.graphs.arrays import canonical_csr
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.nearest import nearest_rows
+from fdmvgcl.graphs.operators import Operator
 
 # Features alone find like nodes badly where each has few of them; after a short diffusion their neighbours' help.
 ALPHA, TIME = 0.5, 3.0

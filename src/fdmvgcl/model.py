@@ -18,11 +18,11 @@ from fdmvgcl.features import FeatureTransform, feature_centre, suggested_skip
 from fdmvgcl.files import StrPath
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_unstable
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.heap import freed_blocks_kept
 from fdmvgcl.likeness import with_like_edges
 from fdmvgcl.losses import REGULARISED_COSMEAN, make_loss
-from fdmvgcl.operators import Operator
 from fdmvgcl.parameters import Parameters
 from fdmvgcl.plan import Order, Workload
 from fdmvgcl.training import Observer, Schedule, Trainer, initial_orders

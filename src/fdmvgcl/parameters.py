@@ -13,8 +13,8 @@ from fdmvgcl.encoder import ACTIVATIONS, INITIALISATIONS, Activation, Initialisa
 from fdmvgcl.features import SUGGESTED_SKIP_WEIGHT, FeatureScaling
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, Filter
+from fdmvgcl.graphs.operators import Normalisation
 from fdmvgcl.losses import LOSSES, REGULARISED_COSMEAN
-from fdmvgcl.operators import Normalisation
 from fdmvgcl.plan import Order
 from fdmvgcl.training import initial_orders
 from fdmvgcl.view_scaling import VIEW_SCALINGS, ViewScaling

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fdmvgcl.operators import Operator
+from fdmvgcl.graphs.operators import Operator
 
 BINS = 41  # odd: the eigenvalue 1, often a multiple one, lies within a bin and not on an edge
 EXACT_NODES = 1200

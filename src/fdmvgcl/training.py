@@ -15,8 +15,8 @@ from fdmvgcl.diagnostics import describe_views, effective_rank, sample_rows
 from fdmvgcl.encoder import Features, MultiViewEncoder
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
+from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.losses import Loss
-from fdmvgcl.operators import Operator
 
 CHECKPOINT_FORMAT = 1
 

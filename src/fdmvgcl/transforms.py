@@ -4,7 +4,7 @@ import torch
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.model import FDMVGCL
 
 

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from fdmvgcl.diffusion import diffuse
-from fdmvgcl.operators import Operator
+from fdmvgcl.graphs.operators import Operator
 
 # Of the diffusion whose loss is whitened.
 ALPHA = 0.5

@@ -21,7 +21,7 @@ from fdmvgcl.dynamics import (
     propagate,
 )
 from fdmvgcl.dynamics.edges import convect, edge_dots, edge_softmax, edge_sum, entries
-from fdmvgcl.operators import Operator
+from fdmvgcl.graphs.operators import Operator
 
 NODES, DIM = 9, 3
 ZERO = torch.zeros((), dtype=torch.float64)

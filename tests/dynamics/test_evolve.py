@@ -12,7 +12,7 @@ from torch import Tensor
 from fdmvgcl.diffusion import diffuse, make_filter
 from fdmvgcl.dynamics import DYNAMICS, Cde, Dynamics, Factory, Grand, GrandAttention, GraphCON, evolve, stepping
 from fdmvgcl.fractional import fdeint, response
-from fdmvgcl.operators import Operator
+from fdmvgcl.graphs.operators import Operator
 
 NODES, DIM = 8, 3
 

@@ -12,7 +12,7 @@ from fdmvgcl.errors import InputError
 from fdmvgcl.evaluation import hide_test, redrawn
 from fdmvgcl.experiments import RecordFile, Run, pool, tuning
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.model import FDMVGCL
 
 

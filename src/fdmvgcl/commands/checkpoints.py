@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fdmvgcl.errors import InputError
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.outputs import ResultFolder
 from fdmvgcl.plan import Order
 from fdmvgcl.training import Trainer, read_checkpoint

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fdmvgcl.commands.console import Reporter
 from fdmvgcl.data import MEASURED, PAPER, Entry, data_root, datasets, paper_differences
-from fdmvgcl.provenance import counted
+from fdmvgcl.graphs.provenance import counted
 
 COUNTS = ("nodes", "edges", "features", "classes")
 

@@ -22,7 +22,7 @@ from fdmvgcl.commands.report import report, run_record
 from fdmvgcl.commands.sources import Labelled, ReadOptions, data_set_labels, default_folder, file_labels, open_source
 from fdmvgcl.diagnostics import PAIR_ROWS, class_ratio, neighbour_homophily, one_thread, sample_rows, significant
 from fdmvgcl.features import SUBSTITUTE_COLUMNS
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.losses import unit_rows
 from fdmvgcl.model import FDMVGCL
 from fdmvgcl.outputs import ResultFolder, write_views

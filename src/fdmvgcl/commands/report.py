@@ -10,7 +10,7 @@ import torch
 from fdmvgcl import __version__
 from fdmvgcl.commands.console import Reporter
 from fdmvgcl.commands.sources import ReadOptions
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.outputs import ResultFolder
 
 if TYPE_CHECKING:

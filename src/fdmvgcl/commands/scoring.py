@@ -25,7 +25,7 @@ from fdmvgcl.evaluation import (
 )
 from fdmvgcl.evaluation.controls import TIMES
 from fdmvgcl.features import FeatureTransform
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.model import FDMVGCL
 from fdmvgcl.outputs import ResultFolder
 

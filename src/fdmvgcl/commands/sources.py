@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from fdmvgcl.data import Dataset, Metric, Split, datasets, load, seeded_splits
 from fdmvgcl.errors import InputError, shown
-from fdmvgcl.graph import Graph
-from fdmvgcl.provenance import counted
-from fdmvgcl.readers import read_labels, read_splits
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.provenance import counted
+from fdmvgcl.graphs.readers import read_labels, read_splits
 
 TRAIN, VAL = 0.1, 0.1
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How a user's files are to be read; see :func:`fdmvgcl.readers.read_graph`."""
+    """How a user's files are to be read; see :func:`fdmvgcl.graphs.readers.read_graph`."""
 
     features: Path | None = None
     directed: bool = False

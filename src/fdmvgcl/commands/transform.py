@@ -12,12 +12,12 @@ from fdmvgcl.commands.console import Reporter
 from fdmvgcl.commands.embed import check_device, describe
 from fdmvgcl.commands.sources import ReadOptions, open_source
 from fdmvgcl.errors import InputError, shown
-from fdmvgcl.graph import Graph
-from fdmvgcl.graph_arrays import Features
+from fdmvgcl.graphs.arrays import Features
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.provenance import counted
+from fdmvgcl.graphs.readers import FeatureTable, read_features
 from fdmvgcl.model import FDMVGCL
 from fdmvgcl.outputs import ResultFolder
-from fdmvgcl.provenance import counted
-from fdmvgcl.readers import FeatureTable, read_features
 from fdmvgcl.vectors import write_vectors
 
 

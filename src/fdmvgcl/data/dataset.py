@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from fdmvgcl.graph import Graph
+    from fdmvgcl.graphs.graph import Graph
 
 Metric = Literal["accuracy", "roc_auc"]
 IndexArray: TypeAlias = NDArray[np.int64]
@@ -103,7 +103,7 @@ class Dataset:
 
     def graph(self) -> "Graph":
         """The graph with its features and without its labels."""
-        from fdmvgcl.graph import Graph
+        from fdmvgcl.graphs.graph import Graph
 
         ones = np.ones(self.edge_index.shape[1], dtype=np.float32)
         shape = (self.num_nodes, self.num_nodes)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from fdmvgcl.operators import Normalisation, Operator
+from fdmvgcl.graphs.operators import Normalisation, Operator
 
 
 class Dynamics(nn.Module):

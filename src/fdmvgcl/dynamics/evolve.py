@@ -9,7 +9,7 @@ from fdmvgcl.dynamics.base import Dynamics
 from fdmvgcl.fractional import fdeint
 from fdmvgcl.fractional._checks import check_time, count_steps
 from fdmvgcl.fractional.response import EXACT
-from fdmvgcl.operators import Operator
+from fdmvgcl.graphs.operators import Operator
 
 DEFAULT_SCHEME = "trapezoid"  # the one of highest order, stable at every order and step where the equation is
 _FEWEST_STEPS = 4

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from fdmvgcl.dynamics.base import Dynamics
 from fdmvgcl.dynamics.edges import propagate
-from fdmvgcl.operators import Operator
+from fdmvgcl.graphs.operators import Operator
 
 
 class GraphCON(Dynamics):

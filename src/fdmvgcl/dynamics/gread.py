@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from fdmvgcl.dynamics.base import Dynamics
 from fdmvgcl.dynamics.edges import propagate
-from fdmvgcl.operators import Operator
+from fdmvgcl.graphs.operators import Operator
 
 Reaction = Literal["bs", "fisher", "allen-cahn", "zeldovich"]
 

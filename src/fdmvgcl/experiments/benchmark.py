@@ -12,7 +12,7 @@ from torch import Tensor
 
 from fdmvgcl.data import Dataset, Split, load
 from fdmvgcl.evaluation import Outcome, Search, Trial, evaluate
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.model import FDMVGCL
 from fdmvgcl.training import Observer
 from fdmvgcl.view_scaling import scale_views, view_norms

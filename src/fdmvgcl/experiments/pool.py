@@ -18,7 +18,7 @@ from typing import Any
 from fdmvgcl.errors import InputError
 from fdmvgcl.features import FeatureTransform, suggested_skip
 from fdmvgcl.files import atomic_write
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
 
 LARGEST_POOL = 30
 

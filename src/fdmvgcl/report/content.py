@@ -9,7 +9,7 @@ from fdmvgcl.curves import Curve, Timeline, number, numbers
 from fdmvgcl.diagnostics import sample_rows
 from fdmvgcl.dynamics import LINEAR
 from fdmvgcl.fractional.response import response
-from fdmvgcl.provenance import counted
+from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.report.again import again_content
 from fdmvgcl.report.nodes import Sample, draw_sample, map_content, shortened
 from fdmvgcl.report.records import Records

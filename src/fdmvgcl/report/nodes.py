@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from fdmvgcl.graphs.nearest import nearest_rows
 from fdmvgcl.maps import Components, component_maps, neighbour_maps, principal_components
-from fdmvgcl.nearest import nearest_rows
 from fdmvgcl.report.records import Records
 from fdmvgcl.vectors import VectorFile
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import read_bytes
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.readers import read_labels
 from fdmvgcl.model import FDMVGCL
 from fdmvgcl.outputs import ResultFolder
-from fdmvgcl.readers import read_labels
 from fdmvgcl.vectors import VectorFile
 
 

@@ -12,8 +12,8 @@ from fdmvgcl.diagnostics import significant
 from fdmvgcl.diffusion import diffuse
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.experiments.theory.spectra import features_of, largest_component
-from fdmvgcl.graph import Graph
-from fdmvgcl.operators import Operator
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.operators import Operator
 
 Noise = Literal["features", "weights", "edges"]
 

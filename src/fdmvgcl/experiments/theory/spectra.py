@@ -13,7 +13,7 @@ from fdmvgcl.diffusion import make_filter
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.features import FeatureTransform
 from fdmvgcl.fractional import response
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
 
 FloatArray = NDArray[np.float64]
 

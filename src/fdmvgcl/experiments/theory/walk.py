@@ -9,7 +9,7 @@ from fdmvgcl.diagnostics import significant
 from fdmvgcl.diffusion import diffuse
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.experiments.theory.scalars import slope, solution
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
 
 FloatArray = NDArray[np.float64]
 

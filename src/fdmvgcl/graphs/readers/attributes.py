@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath
-from fdmvgcl.graph_arrays import Features, as_features
-from fdmvgcl.readers.matrices import read_matrix
-from fdmvgcl.readers.tables import Table, open_table
-from fdmvgcl.readers.text import is_number
+from fdmvgcl.graphs.arrays import Features, as_features
+from fdmvgcl.graphs.readers.matrices import read_matrix
+from fdmvgcl.graphs.readers.tables import Table, open_table
+from fdmvgcl.graphs.readers.text import is_number
 
 PARTS = ("train", "val", "test")
 _FEATURE_RULE = "features must be finite numbers (in float32)"

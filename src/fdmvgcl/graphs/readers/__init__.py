@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath
-from fdmvgcl.graph import Graph
-from fdmvgcl.readers.attributes import FeatureTable, read_features, read_labels, read_splits
-from fdmvgcl.readers.edges import read_table_graph
-from fdmvgcl.readers.graphml import read_graphml
-from fdmvgcl.readers.matrices import read_npz_graph
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.readers.attributes import FeatureTable, read_features, read_labels, read_splits
+from fdmvgcl.graphs.readers.edges import read_table_graph
+from fdmvgcl.graphs.readers.graphml import read_graphml
+from fdmvgcl.graphs.readers.matrices import read_npz_graph
 
 __all__ = ["FeatureTable", "InputError", "read_features", "read_graph", "read_labels", "read_splits"]
 
@@ -26,7 +26,7 @@ def read_graph(
     """A graph from an edge file; the same graph in any format gives the same arrays.
 
     The format follows from the name's ending: ``.parquet`` or ``.pq``, ``.graphml``, ``.npz`` (a SciPy adjacency), else
-    delimited text (see :mod:`fdmvgcl.readers.text`).
+    delimited text (see :mod:`fdmvgcl.graphs.readers.text`).
 
     Args:
         path: the edges. The ends are the columns source/target, src/dst or from/to, else the first two.

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath, read_npz, write_npz
-from fdmvgcl.graph import Graph
-from fdmvgcl.graph_arrays import Features, as_features, canonical_csr, check_weights, checked_csr, checked_shape
-from fdmvgcl.node_ids import id_order
+from fdmvgcl.graphs.arrays import Features, as_features, canonical_csr, check_weights, checked_csr, checked_shape
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.node_ids import id_order
 
 VERSION_KEY = "fdmvgcl_graph_version"
 VERSION = 1

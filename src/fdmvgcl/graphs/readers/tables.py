@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError, RowError, shown
 from fdmvgcl.files import StrPath
-from fdmvgcl.node_ids import encode_ids
+from fdmvgcl.graphs.node_ids import encode_ids
 
 # Sets of column names (lower case); a first line that holds all of one is a header.
 KnownNames = Sequence[frozenset[str]]
@@ -99,8 +99,8 @@ def open_table(
         expected: the two columns that there must be at least, for the message.
         is_header: whether any other first line is a header.
     """
-    from fdmvgcl.readers.parquet import ParquetTable
-    from fdmvgcl.readers.text import TextTable
+    from fdmvgcl.graphs.readers.parquet import ParquetTable
+    from fdmvgcl.graphs.readers.text import TextTable
 
     if os.fspath(path).lower().endswith(PARQUET):
         return ParquetTable(path, expected)

@@ -17,8 +17,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from fdmvgcl.errors import InputError
-from fdmvgcl.graph import Graph
-from fdmvgcl.readers import read_features, read_graph, read_labels, read_splits
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.readers import read_features, read_graph, read_labels, read_splits
 
 EDGES = [("007", "b c", 2.0), ("b c", "O'Brien, Pat", 0.5), ("NA", "007", 1.0), ("<script>", "=cmd|' /C'!A0", 3.0)]
 NASTY = [

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
 
 # A dense array or a scipy.sparse.csr_array, which has no type stubs.
 Table: TypeAlias = Any

@@ -17,7 +17,7 @@ from torch_geometric.data import Data
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import atomic_write, read_npz, write_npz
-from fdmvgcl.graph import Graph
+from fdmvgcl.graphs.graph import Graph
 
 few = settings(deadline=None, max_examples=50)
 node_ids = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)

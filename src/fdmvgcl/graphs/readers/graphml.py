@@ -10,10 +10,10 @@ from xml.parsers import expat
 
 from fdmvgcl.errors import InputError, RowError, shown
 from fdmvgcl.files import StrPath, read_bytes
-from fdmvgcl.graph import Graph
-from fdmvgcl.provenance import SYMMETRISED, Origin
-from fdmvgcl.readers.edges import WEIGHT_RULE
-from fdmvgcl.readers.text import NUMBER
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.provenance import SYMMETRISED, Origin
+from fdmvgcl.graphs.readers.edges import WEIGHT_RULE
+from fdmvgcl.graphs.readers.text import NUMBER
 
 _UNSUPPORTED = {"hyperedge": "hyperedges", "port": "ports"}
 

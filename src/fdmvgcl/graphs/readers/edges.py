@@ -2,9 +2,9 @@
 
 from fdmvgcl.errors import InputError, RowError, shown
 from fdmvgcl.files import StrPath
-from fdmvgcl.graph import Graph
-from fdmvgcl.provenance import Origin
-from fdmvgcl.readers.tables import Table, open_table
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.provenance import Origin
+from fdmvgcl.graphs.readers.tables import Table, open_table
 
 PAIRS = (("source", "target"), ("src", "dst"), ("from", "to"))
 WEIGHT_RULE = "weight must be a finite number of at least 0"

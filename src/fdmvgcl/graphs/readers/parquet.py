@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath, file_size
-from fdmvgcl.readers.tables import Table
+from fdmvgcl.graphs.readers.tables import Table
 
 # Run-length coding can declare any number of rows in a few bytes; distinct edges or ids cannot be packed this well.
 _ROWS_PER_BYTE = 1000

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fdmvgcl.errors import RowError
-from fdmvgcl.provenance import Counts
+from fdmvgcl.graphs.provenance import Counts
 
 Features: TypeAlias = NDArray[np.float32] | sparse.csr_array
 SPARSE_BELOW = 0.1

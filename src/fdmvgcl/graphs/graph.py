@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fdmvgcl.errors import RowError, shown
-from fdmvgcl.graph_arrays import (
+from fdmvgcl.graphs.arrays import (
     Features,
     as_features,
     assemble_adjacency,
@@ -20,14 +20,14 @@ from fdmvgcl.graph_arrays import (
     check_weights,
     take_rows,
 )
-from fdmvgcl.node_ids import encode_ids, id_order
-from fdmvgcl.provenance import SYMMETRISED, Counts, Origin, counted
+from fdmvgcl.graphs.node_ids import encode_ids, id_order
+from fdmvgcl.graphs.provenance import SYMMETRISED, Counts, Origin, counted
 
 if TYPE_CHECKING:
     import networkx as nx
     import torch
 
-    from fdmvgcl.operators import Normalisation, Operator
+    from fdmvgcl.graphs.operators import Normalisation, Operator
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +44,7 @@ class Graph:
     Args:
         ids: N distinct node ids, in node order.
         adjacency: (N, N) float64; entry [i, j] is the weight of the edge from i to j. Symmetric unless ``directed``.
-        features: (N, F) float32, dense or sparse (see :func:`~fdmvgcl.graph_arrays.as_features`), or None.
+        features: (N, F) float32, dense or sparse (see :func:`~fdmvgcl.graphs.arrays.as_features`), or None.
         feature_names: F names, or None.
         directed: whether the direction of edges was kept.
         counts: what was dropped or merged on the way in.
@@ -186,8 +186,8 @@ class Graph:
         header: bool = False,
         fill_missing: bool = False,
     ) -> "Graph":
-        """From files; see :func:`fdmvgcl.readers.read_graph`."""
-        from fdmvgcl.readers import read_graph  # readers build graphs, so they import this module
+        """From files; see :func:`fdmvgcl.graphs.readers.read_graph`."""
+        from fdmvgcl.graphs.readers import read_graph  # readers build graphs, so they import this module
 
         return read_graph(
             path, features=features, directed=directed, weight=weight, header=header, fill_missing=fill_missing
@@ -198,14 +198,14 @@ class Graph:
 
         ``counts`` and ``origin`` tell of the input, not of the graph, and are not kept.
         """
-        from fdmvgcl.graph_file import save_graph  # it builds graphs, so it imports this module
+        from fdmvgcl.graphs.graph_file import save_graph  # it builds graphs, so it imports this module
 
         save_graph(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Graph":
         """Read what :meth:`save` wrote; :class:`~fdmvgcl.errors.InputError` for any other file."""
-        from fdmvgcl.graph_file import load_graph
+        from fdmvgcl.graphs.graph_file import load_graph
 
         return load_graph(path)
 
@@ -310,7 +310,7 @@ class Graph:
         """
         import torch  # late, so that reading and describing a graph needs no torch
 
-        from fdmvgcl.operators import Operator
+        from fdmvgcl.graphs.operators import Operator
 
         entries = self.adjacency.tocoo()
         edge_index = torch.from_numpy(np.stack([entries.row, entries.col]).astype(np.int64))

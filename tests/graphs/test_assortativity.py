@@ -6,7 +6,7 @@ import pytest
 from scipy import sparse
 
 from fdmvgcl import FDMVGCL, Graph
-from fdmvgcl.assortativity import assortativity, direction_assortativity, magnitude_assortativity
+from fdmvgcl.graphs.assortativity import assortativity, direction_assortativity, magnitude_assortativity
 
 
 def _random_graph(seed: int, weighted: bool = False) -> tuple[nx.Graph, Graph]:

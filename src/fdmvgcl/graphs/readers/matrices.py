@@ -6,10 +6,10 @@ from scipy import sparse
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath, read_npz
-from fdmvgcl.graph import Graph
-from fdmvgcl.graph_arrays import checked_csr, checked_shape
-from fdmvgcl.graph_file import VERSION_KEY
-from fdmvgcl.provenance import Origin
+from fdmvgcl.graphs.arrays import checked_csr, checked_shape
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.graph_file import VERSION_KEY
+from fdmvgcl.graphs.provenance import Origin
 
 # A matrix in coordinates may declare any shape; beyond this many rows for an entry it is not a graph but an attack.
 _ROWS_PER_ENTRY = 10

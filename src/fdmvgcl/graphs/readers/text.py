@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath, read_bytes
-from fdmvgcl.readers.tables import KnownNames, Table, holds_known
+from fdmvgcl.graphs.readers.tables import KnownNames, Table, holds_known
 
 DELIMITERS = {"\t": "tab-separated", ";": "semicolon-separated", ",": "comma-separated", " ": "space-separated"}
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
