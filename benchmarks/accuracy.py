@@ -12,7 +12,7 @@ from baselines import fdeint_pece, in_loop
 from harness import alternate, arguments, print_table, save_record
 from torch import Tensor
 
-from fdmvgcl.data import load
+from fdmvgcl.datasets import load
 from fdmvgcl.diffusion import diffuse
 from fdmvgcl.fractional import PECE, PREDICTOR
 

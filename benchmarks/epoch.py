@@ -8,7 +8,7 @@ from baselines import in_loop
 from harness import alternate, arguments, in_own_process, peak_memory, print_table, save_record
 from torch import Tensor
 
-from fdmvgcl.data import load
+from fdmvgcl.datasets import load
 from fdmvgcl.diffusion import apply_filter, make_filter
 from fdmvgcl.encoder import Features
 from fdmvgcl.features import FeatureTransform

@@ -10,7 +10,7 @@ import time
 from harness import REPEATS, WARM_UPS, arguments, in_own_process, peak_memory, print_table, save_record
 
 from fdmvgcl import FDMVGCL, heap
-from fdmvgcl.data import load
+from fdmvgcl.datasets import load
 
 DATA_SETS = ("cora", "photo", "computers", "pubmed", "crocodile")
 SIDES = ("given back", "kept")

@@ -15,7 +15,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 import fdmvgcl.kernels as kernels
-from fdmvgcl.data import load
+from fdmvgcl.datasets import load
 from fdmvgcl.graphs.operators import Operator
 
 DEGREE, LARGE_DEGREE = 24, 6  # the large graphs take long, and a degree costs the same as any other

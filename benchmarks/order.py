@@ -9,7 +9,7 @@ import torch
 from harness import alternate, arguments, print_table, save_record
 
 from fdmvgcl import FDMVGCL
-from fdmvgcl.data import load
+from fdmvgcl.datasets import load
 from fdmvgcl.losses import RegularisedCosmean
 
 # data set, dim, views, time

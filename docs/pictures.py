@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from fdmvgcl import FDMVGCL, Graph, diffuse
-from fdmvgcl.data import load
+from fdmvgcl.datasets import load
 from fdmvgcl.diffusion import make_filter
 from fdmvgcl.fractional import mittag_leffler, response
 

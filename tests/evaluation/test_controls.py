@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fdmvgcl.data import Split
+from fdmvgcl.datasets import Split
 from fdmvgcl.evaluation import diffused, majority, raw
 
 LABELS = np.array([0, 1, 1, 2] * 30)

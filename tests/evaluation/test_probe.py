@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import softmax
 
-from fdmvgcl.data import load
+from fdmvgcl.datasets import load
 from fdmvgcl.evaluation import Rows, fit_path, raw
 from fdmvgcl.evaluation.probe import least_squares
 from fdmvgcl.evaluation.span import _factor, span_of

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import fdmvgcl.evaluation
-from fdmvgcl.data import Split
+from fdmvgcl.datasets import Split
 from fdmvgcl.evaluation import COARSE, Search, Trial, choose, evaluate, final_score, fit, hide_test, protocol
 from fdmvgcl.evaluation.views import NARROW
 

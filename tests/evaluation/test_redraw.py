@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fdmvgcl.data import Split
+from fdmvgcl.datasets import Split
 from fdmvgcl.evaluation import halved, hide_test, redrawn
 
 LABELS = np.random.default_rng(0).integers(0, 3, 90)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax
 
-from fdmvgcl.data import Split
+from fdmvgcl.datasets import Split
 from fdmvgcl.evaluation import LinearProbe, Rows, Search, Trial, evaluate, fit_path
 from fdmvgcl.evaluation.metrics import likelihood
 from fdmvgcl.evaluation.shares import log_shares, with_shares

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fdmvgcl.data import Split
+from fdmvgcl.datasets import Split
 from fdmvgcl.experiments import EXPERIMENTS, RecordFile, nodes, pool
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed, embed_with_start
 from fdmvgcl.experiments.node_table import above_control, added, best_control, summary

@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from fdmvgcl.data import Split
+from fdmvgcl.datasets import Split
 from fdmvgcl.errors import InputError
 from fdmvgcl.evaluation import hide_test, redrawn
 from fdmvgcl.experiments import RecordFile, Run, pool, tuning

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from fdmvgcl.commands.console import Reporter
-from fdmvgcl.data import MEASURED, PAPER, Entry, data_root, datasets, paper_differences
+from fdmvgcl.datasets import MEASURED, PAPER, Entry, data_root, datasets, paper_differences
 from fdmvgcl.graphs.provenance import counted
 
 COUNTS = ("nodes", "edges", "features", "classes")

@@ -6,7 +6,7 @@ from fdmvgcl.commands.console import Reporter
 from fdmvgcl.commands.embed import describe
 from fdmvgcl.commands.scoring import assess
 from fdmvgcl.commands.sources import Labelled, data_set_labels, file_labels, names_data_set
-from fdmvgcl.data import load
+from fdmvgcl.datasets import load
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.model import FDMVGCL
 from fdmvgcl.outputs import ResultFolder

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fdmvgcl.commands.console import Reporter
-from fdmvgcl.data import datasets as known_datasets
+from fdmvgcl.datasets import datasets as known_datasets
 from fdmvgcl.errors import InputError
 from fdmvgcl.experiments import EXPERIMENTS, RecordFile, Run, carry_out, pending, tuning
 from fdmvgcl.experiments import pool as pools

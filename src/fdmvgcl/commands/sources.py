@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fdmvgcl.data import Dataset, Metric, Split, datasets, load, seeded_splits
+from fdmvgcl.datasets import Dataset, Metric, Split, datasets, load, seeded_splits
 from fdmvgcl.errors import InputError, shown
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.provenance import counted

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from fdmvgcl.data import Metric, Split
+from fdmvgcl.datasets import Metric, Split
 
 from .fit import Search
 from .metrics import score

@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from fdmvgcl.data import Metric, Split
+from fdmvgcl.datasets import Metric, Split
 
 from .metrics import closeness, likelihood, score
 from .probe import PENALTIES, TOLERANCE, LinearProbe, fit_path, least_squares
@@ -53,7 +53,7 @@ class Search:
         screen: of the normalisations try only the one that least squares on some columns puts first, where training
             nodes are many. For views, whose columns have no order.
         class_shares: give the probe the class shares of the validation nodes where labels are few
-            (:attr:`fdmvgcl.data.Split.few_labels`), see :func:`fdmvgcl.evaluation.shares.with_shares`.
+            (:attr:`fdmvgcl.datasets.Split.few_labels`), see :func:`fdmvgcl.evaluation.shares.with_shares`.
     """
 
     normalisations: tuple[Normalise, ...] = NORMALISATIONS

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax
 
-from fdmvgcl.data import Metric
+from fdmvgcl.datasets import Metric
 
 from .views import FloatArray
 

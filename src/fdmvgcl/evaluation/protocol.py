@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fdmvgcl.data import Metric, Split
+from fdmvgcl.datasets import Metric, Split
 
 from .fit import COARSE, Best, Fit, Search
 from .metrics import score

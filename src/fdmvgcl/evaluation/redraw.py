@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fdmvgcl.data import Split
+from fdmvgcl.datasets import Split
 
 
 def redrawn(known: NDArray[np.int64], split: Split, count: int, seed: int = 0) -> list[Split]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from fdmvgcl.data import Dataset, Split, load
+from fdmvgcl.datasets import Dataset, Split, load
 from fdmvgcl.evaluation import Outcome, Search, Trial, evaluate
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.model import FDMVGCL

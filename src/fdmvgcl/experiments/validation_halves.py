@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fdmvgcl.data import Split
+from fdmvgcl.datasets import Split
 from fdmvgcl.evaluation import Outcome, Search, Trial, evaluate, halved, paired_difference, summarise
 from fdmvgcl.experiments import pool
 from fdmvgcl.experiments.benchmark import Benchmark, Settings, benchmark, embed_with_start

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fdmvgcl.data import Dataset, Split, seeded_splits
-from fdmvgcl.data.dataset import coalesce, compact
+from fdmvgcl.datasets import Dataset, Split, seeded_splits
+from fdmvgcl.datasets.dataset import coalesce, compact
 
 
 def toy(**changes):

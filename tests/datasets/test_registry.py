@@ -3,7 +3,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from fdmvgcl.data import MEASURED, datasets, load, statistics
+from fdmvgcl.datasets import MEASURED, datasets, load, statistics
 
 
 def test_known_names():

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from fdmvgcl.data.root import Source, cache_root, data_root
+from fdmvgcl.datasets.root import Source, cache_root, data_root
 from fdmvgcl.errors import InputError
 
 

@@ -81,7 +81,7 @@ def datasets() -> Mapping[str, Entry]:
 
 
 def load(name: str, root: str | os.PathLike[str] | None = None) -> Dataset:
-    """Read the data set ``name`` from the data root (see :func:`fdmvgcl.data.data_root`)."""
+    """Read the data set ``name`` from the data root (see :func:`fdmvgcl.datasets.data_root`)."""
     if name not in _BY_NAME:
         close = difflib.get_close_matches(name.lower(), _BY_NAME, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else "."

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fdmvgcl.data import MEASURED, load, paper_differences, statistics
+from fdmvgcl.datasets import MEASURED, load, paper_differences, statistics
 
 # name: nodes, features, classes, edges as listed, linked pairs, isolated nodes, number of splits
 FIGURES = {

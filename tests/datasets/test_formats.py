@@ -7,8 +7,8 @@ import pickle
 import numpy as np
 import pytest
 
-from fdmvgcl.data import load
-from fdmvgcl.data.ogb import year_classes
+from fdmvgcl.datasets import load
+from fdmvgcl.datasets.ogb import year_classes
 from fdmvgcl.errors import InputError
 
 NODES = 40
