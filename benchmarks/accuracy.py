@@ -13,7 +13,7 @@ from harness import alternate, arguments, print_table, save_record
 from torch import Tensor
 
 from fdmvgcl.datasets import load
-from fdmvgcl.diffusion import diffuse
+from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.fractional import PECE, PREDICTOR
 
 TIME, ALPHA, DIM = 20.0, 0.5, 128

@@ -13,9 +13,9 @@ import torch
 from FDEint import FDEint
 from torch import Tensor
 
+from fdmvgcl.diffusion.kernels import sparse_product
 from fdmvgcl.fractional.schemes import PREDICTOR, Scheme, march
 from fdmvgcl.graphs.operators import Operator
-from fdmvgcl.kernels import sparse_product
 
 
 class SymmetricProduct(torch.autograd.Function):

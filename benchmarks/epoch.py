@@ -9,7 +9,7 @@ from harness import alternate, arguments, in_own_process, peak_memory, print_tab
 from torch import Tensor
 
 from fdmvgcl.datasets import load
-from fdmvgcl.diffusion import apply_filter, make_filter
+from fdmvgcl.diffusion.linear import apply_filter, make_filter
 from fdmvgcl.encoder import Features
 from fdmvgcl.features import FeatureTransform
 from fdmvgcl.losses import RegularisedCosmean

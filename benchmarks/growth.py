@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from harness import arguments, in_own_process, peak_memory, print_table, save_record
 
-from fdmvgcl.diffusion import apply_filter, make_filter
+from fdmvgcl.diffusion.linear import apply_filter, make_filter
 from fdmvgcl.fractional.response import chebyshev_coefficients
 from fdmvgcl.graphs.operators import Operator
 

@@ -14,7 +14,7 @@ from harness import alternate, arguments, print_table, save_record
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-import fdmvgcl.kernels as kernels
+import fdmvgcl.diffusion.kernels as kernels
 from fdmvgcl.datasets import load
 from fdmvgcl.graphs.operators import Operator
 

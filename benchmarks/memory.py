@@ -6,9 +6,9 @@ python benchmarks/memory.py
 import torch
 from harness import arguments, in_own_process, peak_memory, print_table, save_record
 
-from fdmvgcl.diffusion import _Expansion
+from fdmvgcl.diffusion.kernels import CHEBYSHEV
+from fdmvgcl.diffusion.linear import _Expansion
 from fdmvgcl.graphs.operators import Operator
-from fdmvgcl.kernels import CHEBYSHEV
 
 NODES, EDGES, DIM = 20_000, 100_000, 512
 DEGREES = (10, 20, 40, 80, 160)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from fdmvgcl import FDMVGCL, Graph, diffuse
 from fdmvgcl.datasets import load
-from fdmvgcl.diffusion import make_filter
+from fdmvgcl.diffusion.linear import make_filter
 from fdmvgcl.fractional import mittag_leffler, response
 
 ALPHAS = (0.01, 0.25, 0.5, 0.75, 1.0)

@@ -9,9 +9,9 @@ import torch
 from matplotlib.figure import Figure
 
 from fdmvgcl import Graph, figures
-from fdmvgcl.diffusion import make_filter
+from fdmvgcl.diffusion.linear import make_filter
+from fdmvgcl.diffusion.spectrum import graph_spectrum
 from fdmvgcl.fractional import response
-from fdmvgcl.spectrum import graph_spectrum
 
 HISTORY = [
     {"phase": 0, "loss": 3.0, "cosmean": 2.0, "alpha": [0.1, 0.5, 0.6]},

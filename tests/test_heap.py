@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fdmvgcl import FDMVGCL, Graph, heap
+from fdmvgcl.diffusion.cost import machine_memory
 from fdmvgcl.heap import freed_blocks_kept
-from fdmvgcl.plan import machine_memory
 
 BYTES = 256 << 20
 

@@ -10,7 +10,7 @@ import scipy.linalg
 import torch
 
 from fdmvgcl import FDMVGCL, Graph
-from fdmvgcl.diffusion import diffuse
+from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.whitening import ALPHA, whitening
 
 TIME = 3.0

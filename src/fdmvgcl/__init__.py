@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from fdmvgcl.diffusion import diffuse
+    from fdmvgcl.diffusion.linear import diffuse
     from fdmvgcl.graphs.graph import Graph
     from fdmvgcl.model import FDMVGCL
     from fdmvgcl.transforms import AddEmbedding
@@ -17,7 +17,7 @@ _HOMES = {
     "FDMVGCL": "fdmvgcl.model",
     "AddEmbedding": "fdmvgcl.transforms",
     "Graph": "fdmvgcl.graphs.graph",
-    "diffuse": "fdmvgcl.diffusion",
+    "diffuse": "fdmvgcl.diffusion.linear",
 }
 
 

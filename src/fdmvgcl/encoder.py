@@ -8,12 +8,12 @@ from typing import Any, Literal, cast
 import torch
 from torch import Tensor, nn
 
-from fdmvgcl.diffusion import TOLERANCE, apply_filter
+from fdmvgcl.diffusion.cost import Order
+from fdmvgcl.diffusion.kernels import CHEBYSHEV, sparse_product
+from fdmvgcl.diffusion.linear import TOLERANCE, apply_filter
 from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, evolve, make_dynamics, stepping
 from fdmvgcl.fractional.response import EXACT, Filter, chebyshev_coefficients
 from fdmvgcl.graphs.operators import Operator
-from fdmvgcl.kernels import CHEBYSHEV, sparse_product
-from fdmvgcl.plan import Order
 
 Activation = Literal["relu", "leaky", "identity"]
 Initialisation = Literal["orthogonal", "joint", "whitened", "glorot"]

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
 from fdmvgcl.curves import Timeline
-from fdmvgcl.spectrum import Spectrum
+from fdmvgcl.diffusion.spectrum import Spectrum
 
 INK, SOFT, FAINT, BARS = "#1c2127", "#59626c", "#8a929b", "#d9d5cc"
 # Petroff's colours, made to be told apart by colour-blind readers; Okabe and Ito's green and pink for his two greys.
@@ -67,7 +67,7 @@ def responses(
         frequency: λ, shape (M,).
         phi: responses, shape (K, M).
         alphas: order of each view, shape (K,).
-        spectrum: of the graph, from :func:`fdmvgcl.spectrum.graph_spectrum`.
+        spectrum: of the graph, from :func:`fdmvgcl.diffusion.spectrum.graph_spectrum`.
     """
     figure = _blank(height=3.4 if spectrum is None else 4.2)
     heights = [1] if spectrum is None else [4, 1]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 
-from fdmvgcl.plan import machine_memory
+from fdmvgcl.diffusion.cost import machine_memory
 
 # Of the machine's memory, what work may need that keeps freed blocks; and of what it needs, what it may come to hold:
 # blocks of many sizes in one heap leave gaps that nothing fits into.

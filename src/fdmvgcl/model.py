@@ -11,7 +11,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from fdmvgcl.diffusion import TOLERANCE
+from fdmvgcl.diffusion.cost import Order, Workload
+from fdmvgcl.diffusion.likeness import with_like_edges
+from fdmvgcl.diffusion.linear import TOLERANCE
 from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, held_bytes, stepping
 from fdmvgcl.encoder import Features, MultiViewEncoder, diffusion_basis
 from fdmvgcl.features import FeatureTransform, feature_centre, suggested_skip
@@ -21,10 +23,8 @@ from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_u
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.heap import freed_blocks_kept
-from fdmvgcl.likeness import with_like_edges
 from fdmvgcl.losses import REGULARISED_COSMEAN, make_loss
 from fdmvgcl.parameters import Parameters
-from fdmvgcl.plan import Order, Workload
 from fdmvgcl.training import Observer, Schedule, Trainer, initial_orders
 from fdmvgcl.view_scaling import scale_views, suggested_view_scaling, view_norms
 from fdmvgcl.whitening import whitening
@@ -66,7 +66,7 @@ class FDMVGCL(Parameters):
             and for dynamics that are defined with it.
         self_loops: weight of the self-loop added to every node; 0 is none, or 1 for attention.
         like_edges: edges added from every node to those whose diffused features are most like its own; 0 adds none. See
-            :func:`fdmvgcl.likeness.with_like_edges`.
+            :func:`fdmvgcl.diffusion.likeness.with_like_edges`.
         like_weight: weight of such an edge between nodes of equal features.
         loss: between neighbouring views: ``"regularised-cosmean"``, ``"cosmean"``, ``"euclidean"``, ``"barlow-twins"``,
             ``"vicreg"`` or ``"cca-ssg"``; see :mod:`fdmvgcl.losses`.

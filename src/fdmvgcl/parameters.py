@@ -7,7 +7,8 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor
 
-from fdmvgcl.diffusion import make_filter
+from fdmvgcl.diffusion.cost import Order
+from fdmvgcl.diffusion.linear import make_filter
 from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, describe_dynamics, make_dynamics, stepping
 from fdmvgcl.encoder import ACTIVATIONS, INITIALISATIONS, Activation, Initialisation
 from fdmvgcl.features import SUGGESTED_SKIP_WEIGHT, FeatureScaling
@@ -15,7 +16,6 @@ from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, Filter
 from fdmvgcl.graphs.operators import Normalisation
 from fdmvgcl.losses import LOSSES, REGULARISED_COSMEAN
-from fdmvgcl.plan import Order
 from fdmvgcl.training import initial_orders
 from fdmvgcl.view_scaling import VIEW_SCALINGS, ViewScaling
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from fdmvgcl.diffusion import diffuse
+from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.graphs.operators import Operator
 
 # Of the diffusion whose loss is whitened.

@@ -9,7 +9,7 @@ import torch
 from pymittagleffler import mittag_leffler
 from torch import Tensor
 
-from fdmvgcl.diffusion import diffuse, make_filter
+from fdmvgcl.diffusion.linear import diffuse, make_filter
 from fdmvgcl.dynamics import DYNAMICS, Cde, Dynamics, Factory, Grand, GrandAttention, GraphCON, evolve, stepping
 from fdmvgcl.fractional import fdeint, response
 from fdmvgcl.graphs.operators import Operator

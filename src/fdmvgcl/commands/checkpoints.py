@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from fdmvgcl.diffusion.cost import Order
 from fdmvgcl.errors import InputError
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.outputs import ResultFolder
-from fdmvgcl.plan import Order
 from fdmvgcl.training import Trainer, read_checkpoint
 
 SECONDS = 10.0

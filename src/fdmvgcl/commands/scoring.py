@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fdmvgcl import __version__
 from fdmvgcl.commands.console import Reporter
 from fdmvgcl.commands.sources import Labelled
-from fdmvgcl.diffusion import diffuse
+from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.evaluation import (
     Outcome,
     Search,

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from fdmvgcl.diffusion.kernels import sparse_product
 from fdmvgcl.graphs.operators import Operator, csr_tensor
-from fdmvgcl.kernels import sparse_product
 
 _CHUNK = 1 << 19  # numbers of a block of edges by features, small enough for the cache
 

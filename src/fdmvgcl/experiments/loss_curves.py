@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from fdmvgcl.diagnostics import significant
-from fdmvgcl.diffusion import diffuse
+from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.experiments.benchmark import Benchmark, after_steps, benchmark, scored
 from fdmvgcl.experiments.drawing import save
 from fdmvgcl.experiments.fixed_views import fixed_views

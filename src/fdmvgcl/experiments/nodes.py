@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fdmvgcl.diffusion import diffuse
+from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.evaluation import Outcome, Search, diffused, majority, raw
 from fdmvgcl.experiments import pool, published
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed, embed_with_start, scored

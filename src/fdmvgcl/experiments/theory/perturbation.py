@@ -9,7 +9,7 @@ from scipy import sparse
 from torch import Tensor
 
 from fdmvgcl.diagnostics import significant
-from fdmvgcl.diffusion import diffuse
+from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.experiments.theory.spectra import features_of, largest_component
 from fdmvgcl.graphs.graph import Graph

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from fdmvgcl.diagnostics import significant
-from fdmvgcl.diffusion import make_filter
+from fdmvgcl.diffusion.linear import make_filter
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.features import FeatureTransform
 from fdmvgcl.fractional import response

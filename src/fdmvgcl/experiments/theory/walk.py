@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from fdmvgcl.diagnostics import significant
-from fdmvgcl.diffusion import diffuse
+from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.experiments.theory.scalars import slope, solution
 from fdmvgcl.graphs.graph import Graph

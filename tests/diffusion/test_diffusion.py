@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-import fdmvgcl.kernels as kernels
-from fdmvgcl.diffusion import diffuse, make_filter
+import fdmvgcl.diffusion.kernels as kernels
+from fdmvgcl.diffusion.linear import diffuse, make_filter
 from fdmvgcl.fractional import fdeint, mittag_leffler
 from fdmvgcl.fractional.response import Filter, StabilityWarning, chebyshev_coefficients, response
 from fdmvgcl.graphs.operators import Operator
@@ -172,8 +172,8 @@ def test_kernels_give_the_same_numbers(monkeypatch: pytest.MonkeyPatch, panel_by
 def test_without_numba_falls_back_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    monkeypatch.setitem(sys.modules, "fdmvgcl._panels", None)
-    monkeypatch.delattr("fdmvgcl._panels", raising=False)
+    monkeypatch.setitem(sys.modules, "fdmvgcl.diffusion._panels", None)
+    monkeypatch.delattr("fdmvgcl.diffusion._panels", raising=False)
     kernels._compiled.cache_clear()
     with pytest.warns(kernels.KernelWarning, match="numba is not installed"):
         assert kernels.best_kernel(torch.device("cpu")) == "torch"

@@ -7,8 +7,8 @@ import torch
 from sklearn.metrics.pairwise import cosine_similarity
 
 from fdmvgcl import FDMVGCL, Graph
-from fdmvgcl.diffusion import diffuse
-from fdmvgcl.likeness import ALPHA, TIME, with_like_edges
+from fdmvgcl.diffusion.likeness import ALPHA, TIME, with_like_edges
+from fdmvgcl.diffusion.linear import diffuse
 
 
 def two_topics(isolated: int = 2, seed: int = 0) -> Graph:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from fdmvgcl.kernels import NARROWEST, WIDEST, panel_width
+from fdmvgcl.diffusion.kernels import NARROWEST, WIDEST, panel_width
 
 Order = Literal["project", "diffuse"]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from fdmvgcl.diffusion.kernels import CHEBYSHEV, POWERS, Basis, Kernel, polynomial
 from fdmvgcl.fractional import fdeint
 from fdmvgcl.fractional._checks import check_finite
 from fdmvgcl.fractional.response import (
@@ -16,7 +17,6 @@ from fdmvgcl.fractional.response import (
     warn_if_unstable,
 )
 from fdmvgcl.graphs.operators import Operator
-from fdmvgcl.kernels import CHEBYSHEV, POWERS, Basis, Kernel, polynomial
 
 if TYPE_CHECKING:
     from fdmvgcl.graphs.graph import Graph

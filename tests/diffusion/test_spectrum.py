@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from fdmvgcl import Graph, spectrum
-from fdmvgcl.spectrum import graph_spectrum
+from fdmvgcl.diffusion.spectrum import graph_spectrum
 
 
 def test_a_star_has_0_and_2_once_and_1_otherwise() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from torch import Tensor
 
-from fdmvgcl.diffusion import diffuse
+from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.graphs.arrays import canonical_csr
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.nearest import nearest_rows

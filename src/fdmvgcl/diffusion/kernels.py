@@ -81,7 +81,7 @@ def best_kernel(device: torch.device) -> Kernel:
 @cache
 def _compiled() -> ModuleType | None:
     try:
-        from fdmvgcl import _panels
+        from fdmvgcl.diffusion import _panels
     except ImportError:
         warnings.warn(
             "numba is not installed: diffusion runs in PyTorch, several times slower; `pip install 'fdmvgcl[fast]'`",
