@@ -10,8 +10,8 @@ from torch import Tensor
 
 from fdmvgcl.datasets import load
 from fdmvgcl.diffusion.linear import apply_filter, make_filter
-from fdmvgcl.encoder import Features
-from fdmvgcl.features import FeatureTransform
+from fdmvgcl.learning.encoder import Features
+from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.losses import RegularisedCosmean
 
 VIEWS, DIM, TIME, STEP = 4, 512, 20.0, 1.0

@@ -62,7 +62,7 @@ def test_training_keeps_blocks_by_its_estimate_and_its_numbers_do_not_depend_on_
         return model.transform(graph)
 
     kept = vectors()
-    monkeypatch.setattr("fdmvgcl.model.FDMVGCL.memory_estimate", lambda *_: machine_memory())
+    monkeypatch.setattr("fdmvgcl.learning.model.FDMVGCL.memory_estimate", lambda *_: machine_memory())
     np.testing.assert_array_equal(vectors(), kept)
     assert seen == [True, True, False, False]
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fdmvgcl.errors import InputError
+from fdmvgcl.learning.verdict import Verdict, judge
 from fdmvgcl.outputs import ResultFolder, write_views
 from fdmvgcl.plain_pages import plain_floats
 from fdmvgcl.search import _find, _first, close_ids, nearest
 from fdmvgcl.vectors import VectorFile, write_vectors
-from fdmvgcl.verdict import Verdict, judge
 
 
 def vectors(count: int, width: int, seed: int = 0) -> np.ndarray:

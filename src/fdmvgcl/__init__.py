@@ -8,14 +8,14 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from fdmvgcl.diffusion.linear import diffuse
     from fdmvgcl.graphs.graph import Graph
-    from fdmvgcl.model import FDMVGCL
-    from fdmvgcl.transforms import AddEmbedding
+    from fdmvgcl.learning.model import FDMVGCL
+    from fdmvgcl.learning.transforms import AddEmbedding
 
 __all__ = ["FDMVGCL", "AddEmbedding", "Graph", "diffuse"]
 
 _HOMES = {
-    "FDMVGCL": "fdmvgcl.model",
-    "AddEmbedding": "fdmvgcl.transforms",
+    "FDMVGCL": "fdmvgcl.learning.model",
+    "AddEmbedding": "fdmvgcl.learning.transforms",
     "Graph": "fdmvgcl.graphs.graph",
     "diffuse": "fdmvgcl.diffusion.linear",
 }

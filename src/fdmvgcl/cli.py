@@ -171,7 +171,7 @@ def embed(
     from fdmvgcl.commands import embed as command
     from fdmvgcl.commands.console import Reporter
     from fdmvgcl.commands.sources import ReadOptions
-    from fdmvgcl.model import FDMVGCL
+    from fdmvgcl.learning.model import FDMVGCL
 
     known = FDMVGCL().get_params()
     model = FDMVGCL(**{name: value for name, value in ctx.params.items() if name in known})

@@ -15,7 +15,7 @@ from fdmvgcl import FDMVGCL, Graph, cli
 from fdmvgcl.dynamics import DYNAMICS, Dynamics, Grand, propagate
 from fdmvgcl.errors import InputError
 from fdmvgcl.graphs.operators import Operator
-from fdmvgcl.training import Trainer
+from fdmvgcl.learning.training import Trainer
 
 SMALL = {"dim": 6, "views": 2, "epochs": 2, "time": 2.0}
 

@@ -8,7 +8,7 @@ import pytest
 from fdmvgcl.experiments import EXPERIMENTS, RecordFile, carry_out
 from fdmvgcl.experiments.ablations import DEPTH, DIM, VIEWS
 from fdmvgcl.experiments.cost import Cost, measure
-from fdmvgcl.model import FDMVGCL
+from fdmvgcl.learning.model import FDMVGCL
 
 SMALL = {"dim": 8, "views": 2, "epochs": 1}
 

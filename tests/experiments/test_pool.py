@@ -13,7 +13,7 @@ from fdmvgcl.evaluation import hide_test, redrawn
 from fdmvgcl.experiments import RecordFile, Run, pool, tuning
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.model import FDMVGCL
+from fdmvgcl.learning.model import FDMVGCL
 
 
 def test_draw_is_the_same_every_time_and_valid() -> None:

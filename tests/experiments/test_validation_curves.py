@@ -10,7 +10,7 @@ from fdmvgcl.commands.console import Reporter
 from fdmvgcl.commands.reproduce import reproduce
 from fdmvgcl.experiments import RecordFile, validation_curves
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark
-from fdmvgcl.model import FDMVGCL
+from fdmvgcl.learning.model import FDMVGCL
 
 
 def test_whole_run_on_karate(tmp_path: Path) -> None:

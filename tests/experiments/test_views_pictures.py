@@ -11,7 +11,7 @@ from fdmvgcl.commands.console import Reporter
 from fdmvgcl.commands.reproduce import reproduce
 from fdmvgcl.experiments import RecordFile, class_maps, class_ratios, component_spectra
 from fdmvgcl.experiments.fixed_views import fixed_views
-from fdmvgcl.model import FDMVGCL
+from fdmvgcl.learning.model import FDMVGCL
 
 
 @pytest.fixture

@@ -17,8 +17,8 @@ import numpy as np
 from fdmvgcl.diffusion.cost import Order
 from fdmvgcl.errors import InputError
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.learning.training import Trainer, read_checkpoint
 from fdmvgcl.outputs import ResultFolder
-from fdmvgcl.training import Trainer, read_checkpoint
 
 SECONDS = 10.0
 SECONDS_VARIABLE = "FDMVGCL_CHECKPOINT_SECONDS"

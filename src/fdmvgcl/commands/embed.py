@@ -20,16 +20,23 @@ from fdmvgcl.commands.checkpoints import (
 from fdmvgcl.commands.console import Reporter, gigabytes
 from fdmvgcl.commands.report import report, run_record
 from fdmvgcl.commands.sources import Labelled, ReadOptions, data_set_labels, default_folder, file_labels, open_source
-from fdmvgcl.diagnostics import PAIR_ROWS, class_ratio, neighbour_homophily, one_thread, sample_rows, significant
 from fdmvgcl.diffusion.cost import machine_memory
-from fdmvgcl.features import SUBSTITUTE_COLUMNS
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.learning.diagnostics import (
+    PAIR_ROWS,
+    class_ratio,
+    neighbour_homophily,
+    one_thread,
+    sample_rows,
+    significant,
+)
+from fdmvgcl.learning.features import SUBSTITUTE_COLUMNS
+from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.training import Observer, Trainer
+from fdmvgcl.learning.verdict import judge
 from fdmvgcl.losses import unit_rows
-from fdmvgcl.model import FDMVGCL
 from fdmvgcl.outputs import ResultFolder, write_views
-from fdmvgcl.training import Observer, Trainer
 from fdmvgcl.vectors import write_vectors
-from fdmvgcl.verdict import judge
 
 HOMOPHILY_NEIGHBOURS = 10
 # The estimate is rough, so only what is far beyond the machine is refused.

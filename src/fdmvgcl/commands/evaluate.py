@@ -8,7 +8,7 @@ from fdmvgcl.commands.scoring import assess
 from fdmvgcl.commands.sources import Labelled, data_set_labels, file_labels, names_data_set
 from fdmvgcl.datasets import load
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.model import FDMVGCL
+from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.outputs import ResultFolder
 
 

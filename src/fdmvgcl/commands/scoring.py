@@ -24,9 +24,9 @@ from fdmvgcl.evaluation import (
     summarise,
 )
 from fdmvgcl.evaluation.controls import TIMES
-from fdmvgcl.features import FeatureTransform
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.model import FDMVGCL
+from fdmvgcl.learning.features import FeatureTransform
+from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.outputs import ResultFolder
 
 # Entries of diffused features past which the control would take more memory and time than the model did.

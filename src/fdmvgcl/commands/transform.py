@@ -16,7 +16,7 @@ from fdmvgcl.graphs.arrays import Features
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.graphs.readers import FeatureTable, read_features
-from fdmvgcl.model import FDMVGCL
+from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.outputs import ResultFolder
 from fdmvgcl.vectors import write_vectors
 

@@ -13,9 +13,9 @@ from torch import Tensor
 from fdmvgcl.datasets import Dataset, Split, load
 from fdmvgcl.evaluation import Outcome, Search, Trial, evaluate
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.model import FDMVGCL
-from fdmvgcl.training import Observer
-from fdmvgcl.view_scaling import scale_views, view_norms
+from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.training import Observer
+from fdmvgcl.learning.view_scaling import scale_views, view_norms
 
 Settings = Mapping[str, Any]
 

@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from fdmvgcl.diagnostics import significant
 from fdmvgcl.experiments.benchmark import benchmark, embed
 from fdmvgcl.experiments.drawing import describe, order_key, panels, save
 from fdmvgcl.experiments.fixed_views import REMARK, fixed_views
@@ -17,6 +16,7 @@ from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import Table, write_tables
 from fdmvgcl.figures import view_colours
+from fdmvgcl.learning.diagnostics import significant
 
 VIEWS, DIM, EPOCHS = 3, 512, 30
 MOST_NODES = 100  # of a class on a map

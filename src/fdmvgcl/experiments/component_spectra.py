@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from matplotlib.figure import Figure
 
-from fdmvgcl.diagnostics import component_spectrum, effective_rank, significant
 from fdmvgcl.experiments.benchmark import benchmark, embed
 from fdmvgcl.experiments.drawing import describe, order_key, panels, save
 from fdmvgcl.experiments.fixed_views import REMARK, fixed_views
@@ -17,6 +16,7 @@ from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import Table, percent, write_tables
 from fdmvgcl.figures import view_colours
+from fdmvgcl.learning.diagnostics import component_spectrum, effective_rank, significant
 
 VIEWS, DIM, EPOCHS = 3, 512, 30
 SHOWN = 24

@@ -102,7 +102,7 @@ def _in_own_process(name: str, seed: int) -> Record:
 def measure(name: str, seed: int) -> Record:
     """One fit and one transform with default settings, after a small one that compiles the kernels."""
     from fdmvgcl.experiments.benchmark import benchmark
-    from fdmvgcl.model import FDMVGCL
+    from fdmvgcl.learning.model import FDMVGCL
 
     FDMVGCL(dim=16, epochs=2).fit_transform(benchmark("karate").graph)
     graph = benchmark(name).graph

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fdmvgcl.diagnostics import significant
 from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.experiments.benchmark import Benchmark, after_steps, benchmark, scored
 from fdmvgcl.experiments.drawing import save
@@ -18,10 +17,11 @@ from fdmvgcl.experiments.loss_report import CLAIM, draw, table
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import write_tables
-from fdmvgcl.features import FeatureTransform
+from fdmvgcl.learning.diagnostics import significant
+from fdmvgcl.learning.features import FeatureTransform
+from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.training import initial_orders
 from fdmvgcl.losses import LOSSES, unit_rows
-from fdmvgcl.model import FDMVGCL
-from fdmvgcl.training import initial_orders
 
 GRID = (0, 1, 2, 5, 10, 20, 50, 100)
 SPLITS = 3

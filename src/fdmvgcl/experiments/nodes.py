@@ -22,8 +22,8 @@ from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed, embed_wit
 from fdmvgcl.experiments.node_table import render
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
-from fdmvgcl.features import FeatureScaling, FeatureTransform
 from fdmvgcl.fractional import StabilityWarning
+from fdmvgcl.learning.features import FeatureScaling, FeatureTransform
 
 DEVELOPMENT: tuple[str, ...] = ("cora", "photo", "wisconsin", "chameleon")
 HELD_OUT: tuple[str, ...] = ("citeseer", "pubmed", "computers", "squirrel", "crocodile", "actor", "cornell", "texas")

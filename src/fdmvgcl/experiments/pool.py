@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from fdmvgcl.errors import InputError
-from fdmvgcl.features import FeatureTransform, suggested_skip
 from fdmvgcl.files import atomic_write
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.learning.features import FeatureTransform, suggested_skip
 
 LARGEST_POOL = 30
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from torch import Tensor
 
-from fdmvgcl.diagnostics import significant
 from fdmvgcl.evaluation import COARSE, Trial, choose, hide_test
 from fdmvgcl.experiments.benchmark import after_steps, benchmark
 from fdmvgcl.experiments.nodes import DEVELOPMENT, HELD_OUT
@@ -15,8 +14,9 @@ from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import Table, percent, write_tables
 from fdmvgcl.figures import sweep
-from fdmvgcl.model import FDMVGCL
-from fdmvgcl.view_scaling import scale_views, view_norms
+from fdmvgcl.learning.diagnostics import significant
+from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.view_scaling import scale_views, view_norms
 
 GRID = (0, 2, 5, 10, 20, 40)
 SPLITS = 3

@@ -3,7 +3,7 @@
 import shlex
 from typing import Any
 
-from fdmvgcl.model import FDMVGCL
+from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.report.records import Records
 
 _INPUT_OPTIONS = ("features", "labels", "directed", "weight", "header", "fill_missing")

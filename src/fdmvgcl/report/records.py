@@ -12,7 +12,7 @@ from fdmvgcl.errors import InputError
 from fdmvgcl.files import read_bytes
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.readers import read_labels
-from fdmvgcl.model import FDMVGCL
+from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.outputs import ResultFolder
 from fdmvgcl.vectors import VectorFile
 

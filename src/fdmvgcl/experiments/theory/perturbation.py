@@ -8,12 +8,12 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from fdmvgcl.diagnostics import significant
 from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.experiments.theory.spectra import features_of, largest_component
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.operators import Operator
+from fdmvgcl.learning.diagnostics import significant
 
 Noise = Literal["features", "weights", "edges"]
 

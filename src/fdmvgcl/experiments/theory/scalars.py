@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from fdmvgcl.diagnostics import significant
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.fractional import mittag_leffler
+from fdmvgcl.learning.diagnostics import significant
 
 FloatArray = NDArray[np.float64]
 

@@ -8,12 +8,12 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from fdmvgcl.diagnostics import significant
 from fdmvgcl.diffusion.linear import make_filter
 from fdmvgcl.experiments.records import Record
-from fdmvgcl.features import FeatureTransform
 from fdmvgcl.fractional import response
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.learning.diagnostics import significant
+from fdmvgcl.learning.features import FeatureTransform
 
 FloatArray = NDArray[np.float64]
 

@@ -5,11 +5,11 @@ import torch
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from fdmvgcl.diagnostics import significant
 from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.experiments.theory.scalars import slope, solution
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.learning.diagnostics import significant
 
 FloatArray = NDArray[np.float64]
 

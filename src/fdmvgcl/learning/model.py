@@ -15,19 +15,19 @@ from fdmvgcl.diffusion.cost import Order, Workload
 from fdmvgcl.diffusion.likeness import with_like_edges
 from fdmvgcl.diffusion.linear import TOLERANCE
 from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, held_bytes, stepping
-from fdmvgcl.encoder import Features, MultiViewEncoder, diffusion_basis
-from fdmvgcl.features import FeatureTransform, feature_centre, suggested_skip
 from fdmvgcl.files import StrPath
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_unstable
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.heap import freed_blocks_kept
+from fdmvgcl.learning.encoder import Features, MultiViewEncoder, diffusion_basis
+from fdmvgcl.learning.features import FeatureTransform, feature_centre, suggested_skip
+from fdmvgcl.learning.parameters import Parameters
+from fdmvgcl.learning.training import Observer, Schedule, Trainer, initial_orders
+from fdmvgcl.learning.view_scaling import scale_views, suggested_view_scaling, view_norms
+from fdmvgcl.learning.whitening import whitening
 from fdmvgcl.losses import REGULARISED_COSMEAN, make_loss
-from fdmvgcl.parameters import Parameters
-from fdmvgcl.training import Observer, Schedule, Trainer, initial_orders
-from fdmvgcl.view_scaling import scale_views, suggested_view_scaling, view_norms
-from fdmvgcl.whitening import whitening
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class FDMVGCL(Parameters):
         step: step of a time-stepping scheme; other dynamics than ``"grand"`` have a default, the largest step of at
             most 1 that divides the time into at least 4.
         skip: rounds of skip-connection, which keeps a share of the undiffused features; 0 for none; ``"auto"`` decides
-            by how much neighbours' features resemble each other, see :func:`fdmvgcl.features.suggested_skip`.
+            by how much neighbours' features resemble each other, see :func:`fdmvgcl.learning.features.suggested_skip`.
         skip_weight: how large a share; None is 1, or 10 where ``skip="auto"`` decided for a skip-connection.
         learn_skip: learn that share.
         learn_alpha: learn the orders; otherwise they stay evenly spaced from 0.01 to 1.
@@ -76,7 +76,7 @@ class FDMVGCL(Parameters):
         initialisation: of the projections, ``"orthogonal"``, ``"joint"`` (orthogonal between views too: with
             ``views`` times as many columns as features, the sum of views begins as good as their concatenation),
             ``"whitened"`` (as joint, and directions in which neighbours differ count for less, see
-            :func:`fdmvgcl.whitening.whitening`) or ``"glorot"``.
+            :func:`fdmvgcl.learning.whitening.whitening`) or ``"glorot"``.
         feature_scaling: ``"auto"``, ``"rows"``, ``"columns"``, ``"both"`` or ``"none"``; see :class:`FeatureTransform`.
         centre_features: subtract the mean row of the scaled features. What all nodes share would otherwise make all
             views agree from the start, and training would keep little else.
@@ -215,7 +215,7 @@ class FDMVGCL(Parameters):
 
     def save(self, folder: StrPath) -> None:
         """Write ``config.json`` and ``weights.safetensors`` into a folder; no pickle."""
-        from fdmvgcl.model_file import save_model  # it builds models, so it imports this module
+        from fdmvgcl.learning.model_file import save_model  # it builds models, so it imports this module
 
         save_model(self, folder)
 
@@ -225,7 +225,7 @@ class FDMVGCL(Parameters):
 
         A model with dynamics of one's own needs their factory again, as files hold numbers and never code.
         """
-        from fdmvgcl.model_file import load_model
+        from fdmvgcl.learning.model_file import load_model
 
         return load_model(folder, device, dynamics)
 

@@ -12,7 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 from torch import Tensor
 
-from fdmvgcl.diagnostics import (
+from fdmvgcl.learning.diagnostics import (
     alignment,
     cka,
     class_ratio,

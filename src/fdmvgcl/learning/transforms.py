@@ -5,7 +5,7 @@ from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
 
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.model import FDMVGCL
+from fdmvgcl.learning.model import FDMVGCL
 
 
 class AddEmbedding(BaseTransform):

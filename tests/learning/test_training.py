@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from fdmvgcl import FDMVGCL, Graph
-from fdmvgcl.diagnostics import uniformity
 from fdmvgcl.errors import InputError
+from fdmvgcl.learning.diagnostics import uniformity
+from fdmvgcl.learning.training import Schedule, Trainer, distinct_orders, initial_orders
 from fdmvgcl.losses import LOSSES, make_loss
-from fdmvgcl.training import Schedule, Trainer, distinct_orders, initial_orders
 
 
 def small_graph(nodes: int = 24, seed: int = 0) -> Graph:

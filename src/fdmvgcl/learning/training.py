@@ -11,11 +11,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from fdmvgcl.diagnostics import describe_views, effective_rank, sample_rows
-from fdmvgcl.encoder import Features, MultiViewEncoder
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
 from fdmvgcl.graphs.operators import Operator
+from fdmvgcl.learning.diagnostics import describe_views, effective_rank, sample_rows
+from fdmvgcl.learning.encoder import Features, MultiViewEncoder
 from fdmvgcl.losses import Loss
 
 CHECKPOINT_FORMAT = 1

@@ -11,7 +11,7 @@ import torch
 
 from fdmvgcl import FDMVGCL, Graph
 from fdmvgcl.diffusion.linear import diffuse
-from fdmvgcl.whitening import ALPHA, whitening
+from fdmvgcl.learning.whitening import ALPHA, whitening
 
 TIME = 3.0
 WIDE = {"dim": 40, "views": 3, "epochs": 0, "activation": "identity", "feature_scaling": "none", "skip": 0}
@@ -80,7 +80,7 @@ def test_a_pruned_model_begins_anew_whitened() -> None:
 
 
 def test_more_columns_than_can_be_decomposed_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fdmvgcl.whitening.LARGEST_WIDTH", 4)
+    monkeypatch.setattr("fdmvgcl.learning.whitening.LARGEST_WIDTH", 4)
     with pytest.raises(ValueError, match="initialisation 'whitened' takes at most 4 feature columns, got 5"):
         FDMVGCL(**WIDE, initialisation="whitened").fit(noisy_topics())
 

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from fdmvgcl.features import FeatureTransform
+from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.losses import unit_rows
 
 ViewScaling = Literal["auto", "rows", "view", "none"]

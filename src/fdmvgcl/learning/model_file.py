@@ -12,9 +12,9 @@ from safetensors.torch import load, save
 
 from fdmvgcl.dynamics import Factory, describe_dynamics
 from fdmvgcl.errors import InputError, shown
-from fdmvgcl.features import FeatureTransform
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
-from fdmvgcl.model import FDMVGCL
+from fdmvgcl.learning.features import FeatureTransform
+from fdmvgcl.learning.model import FDMVGCL
 
 MODEL_FORMAT = 4
 

@@ -10,14 +10,14 @@ from torch import Tensor
 from fdmvgcl.diffusion.cost import Order
 from fdmvgcl.diffusion.linear import make_filter
 from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, describe_dynamics, make_dynamics, stepping
-from fdmvgcl.encoder import ACTIVATIONS, INITIALISATIONS, Activation, Initialisation
-from fdmvgcl.features import SUGGESTED_SKIP_WEIGHT, FeatureScaling
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, Filter
 from fdmvgcl.graphs.operators import Normalisation
+from fdmvgcl.learning.encoder import ACTIVATIONS, INITIALISATIONS, Activation, Initialisation
+from fdmvgcl.learning.features import SUGGESTED_SKIP_WEIGHT, FeatureScaling
+from fdmvgcl.learning.training import initial_orders
+from fdmvgcl.learning.view_scaling import VIEW_SCALINGS, ViewScaling
 from fdmvgcl.losses import LOSSES, REGULARISED_COSMEAN
-from fdmvgcl.training import initial_orders
-from fdmvgcl.view_scaling import VIEW_SCALINGS, ViewScaling
 
 Skip = int | Literal["auto"]
 

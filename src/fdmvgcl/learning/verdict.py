@@ -7,7 +7,7 @@ from typing import Any, Literal
 import torch
 from numpy.typing import NDArray
 
-from fdmvgcl.diagnostics import SAMPLE, effective_rank
+from fdmvgcl.learning.diagnostics import SAMPLE, effective_rank
 
 Health = Literal["healthy", "narrowed", "collapsed"]
 

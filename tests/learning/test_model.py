@@ -13,7 +13,7 @@ from torch_geometric.data import Data
 
 from fdmvgcl import FDMVGCL, AddEmbedding, Graph
 from fdmvgcl.errors import InputError
-from fdmvgcl.features import FeatureTransform, substitute_features
+from fdmvgcl.learning.features import FeatureTransform, substitute_features
 from fdmvgcl.losses import LOSSES, make_loss
 
 SMALL = {"dim": 16, "views": 3, "epochs": 3, "time": 3.0}
