@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from harness import WARM_UPS, arguments, print_table, save_record
 
-from fdmvgcl.outputs import ResultFolder
-from fdmvgcl.vectors import write_vectors
+from fdmvgcl.results.outputs import ResultFolder
+from fdmvgcl.results.vectors import write_vectors
 
 NODES, DIM, REPEATS = 100_000, 512, 15
 

@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 
 from fdmvgcl import FDMVGCL, Graph
-from fdmvgcl.search import nearest
-from fdmvgcl.vectors import write_vectors
+from fdmvgcl.results.search import nearest
+from fdmvgcl.results.vectors import write_vectors
 
 EDGES = """source,target,weight
 flour,bread,3

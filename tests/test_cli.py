@@ -20,9 +20,9 @@ from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, Graph, __version__, cli, data
 from fdmvgcl.commands import checkpoints, options
-from fdmvgcl.commands.checkpoints import graph_fingerprint
 from fdmvgcl.commands.console import printable
 from fdmvgcl.losses import LOSSES
+from fdmvgcl.results.checkpoints import graph_fingerprint
 
 SMALL = ("--dim", "8", "--epochs", "3", "--views", "3")
 
@@ -541,7 +541,7 @@ import os, signal, sys, torch
 torch.set_num_threads(1)
 torch.optim.Adam([torch.zeros(1, requires_grad=True)])
 from fdmvgcl.cli import app
-import fdmvgcl.commands.embed, fdmvgcl.report
+import fdmvgcl.commands.embed, fdmvgcl.results.report
 ARGS = ["embed", "edges.csv", "--dim", "8", "--epochs", "3", "--views", "3", "-q"]
 
 def child(args, kill_at=None, after=False):

@@ -206,7 +206,7 @@ def transform(
     from fdmvgcl.commands.console import Reporter
     from fdmvgcl.commands.sources import ReadOptions
     from fdmvgcl.commands.transform import transform as command
-    from fdmvgcl.outputs import ResultFolder
+    from fdmvgcl.results.outputs import ResultFolder
 
     reading = ReadOptions(features, directed, weight, header, fill_missing)
     results = ResultFolder(folder)
@@ -218,7 +218,7 @@ def similar(folder: o.Results, node: o.Node, count: o.Count = 10) -> None:
     """The nodes most like one, by cosine; separated by tabs where the output is no terminal."""
     from fdmvgcl.commands.console import Reporter
     from fdmvgcl.commands.similar import similar as command
-    from fdmvgcl.outputs import ResultFolder
+    from fdmvgcl.results.outputs import ResultFolder
 
     command(ResultFolder(folder), node, count, Reporter())
 
@@ -234,7 +234,7 @@ def evaluate(
     """Probe embeddings with labels, beside the controls that tell whether learning helped; writes evaluation.json."""
     from fdmvgcl.commands.console import Reporter
     from fdmvgcl.commands.evaluate import evaluate as command
-    from fdmvgcl.outputs import ResultFolder
+    from fdmvgcl.results.outputs import ResultFolder
 
     command(ResultFolder(folder), labels, splits, Reporter(quiet), data_root=data_root)
 
@@ -244,7 +244,7 @@ def report(folder: o.Results, quiet: o.Quiet = False) -> None:
     """Write report.html, one page to open in a browser, from what is in the folder."""
     from fdmvgcl.commands.console import Reporter
     from fdmvgcl.commands.report import report as command
-    from fdmvgcl.outputs import ResultFolder
+    from fdmvgcl.results.outputs import ResultFolder
 
     command(ResultFolder(folder), Reporter(quiet))
 

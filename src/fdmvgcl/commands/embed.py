@@ -9,14 +9,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from fdmvgcl.commands.checkpoints import (
-    Checkpointer,
-    Interrupted,
-    deferred_interrupt,
-    graph_fingerprint,
-    is_finished,
-    resumed_order,
-)
 from fdmvgcl.commands.console import Reporter, gigabytes
 from fdmvgcl.commands.report import report, run_record
 from fdmvgcl.commands.sources import Labelled, ReadOptions, data_set_labels, default_folder, file_labels, open_source
@@ -35,8 +27,16 @@ from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.learning.training import Observer, Trainer
 from fdmvgcl.learning.verdict import judge
 from fdmvgcl.losses import unit_rows
-from fdmvgcl.outputs import ResultFolder, write_views
-from fdmvgcl.vectors import write_vectors
+from fdmvgcl.results.checkpoints import (
+    Checkpointer,
+    Interrupted,
+    deferred_interrupt,
+    graph_fingerprint,
+    is_finished,
+    resumed_order,
+)
+from fdmvgcl.results.outputs import ResultFolder, write_views
+from fdmvgcl.results.vectors import write_vectors
 
 HOMOPHILY_NEIGHBOURS = 10
 # The estimate is rough, so only what is far beyond the machine is refused.

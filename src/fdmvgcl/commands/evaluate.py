@@ -9,7 +9,7 @@ from fdmvgcl.commands.sources import Labelled, data_set_labels, file_labels, nam
 from fdmvgcl.datasets import load
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.learning.model import FDMVGCL
-from fdmvgcl.outputs import ResultFolder
+from fdmvgcl.results.outputs import ResultFolder
 
 
 def evaluate(

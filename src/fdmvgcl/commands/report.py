@@ -11,7 +11,7 @@ from fdmvgcl import __version__
 from fdmvgcl.commands.console import Reporter
 from fdmvgcl.commands.sources import ReadOptions
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.outputs import ResultFolder
+from fdmvgcl.results.outputs import ResultFolder
 
 if TYPE_CHECKING:
     from fdmvgcl.commands.embed import EmbedOptions
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def report(folder: ResultFolder, reporter: Reporter) -> None:
     """Write ``report.html`` from what is in the folder, and say where it is."""
-    from fdmvgcl.report import write_report  # late: it brings scikit-learn's decompositions
+    from fdmvgcl.results.report import write_report  # late: it brings scikit-learn's decompositions
 
     folder.require()
     with reporter.busy("making the report"):

@@ -27,7 +27,7 @@ from fdmvgcl.evaluation.controls import TIMES
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.learning.model import FDMVGCL
-from fdmvgcl.outputs import ResultFolder
+from fdmvgcl.results.outputs import ResultFolder
 
 # Entries of diffused features past which the control would take more memory and time than the model did.
 _WIDEST = 200_000_000

@@ -3,8 +3,8 @@
 import sys
 
 from fdmvgcl.commands.console import Reporter
-from fdmvgcl.outputs import ResultFolder
-from fdmvgcl.search import nearest
+from fdmvgcl.results.outputs import ResultFolder
+from fdmvgcl.results.search import nearest
 
 
 def similar(folder: ResultFolder, node: str, count: int, reporter: Reporter) -> None:

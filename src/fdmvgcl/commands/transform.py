@@ -17,8 +17,8 @@ from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.graphs.readers import FeatureTable, read_features
 from fdmvgcl.learning.model import FDMVGCL
-from fdmvgcl.outputs import ResultFolder
-from fdmvgcl.vectors import write_vectors
+from fdmvgcl.results.outputs import ResultFolder
+from fdmvgcl.results.vectors import write_vectors
 
 
 def transform(

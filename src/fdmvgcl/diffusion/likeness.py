@@ -9,8 +9,8 @@ from torch import Tensor
 from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.graphs.arrays import canonical_csr
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.graphs.nearest import nearest_rows
 from fdmvgcl.graphs.operators import Operator
+from fdmvgcl.results.nearest import nearest_rows
 
 # Features alone find like nodes badly where each has few of them; after a short diffusion their neighbours' help.
 ALPHA, TIME = 0.5, 3.0

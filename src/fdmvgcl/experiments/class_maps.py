@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from fdmvgcl.experiments.benchmark import benchmark, embed
-from fdmvgcl.experiments.drawing import describe, order_key, panels, save
 from fdmvgcl.experiments.fixed_views import REMARK, fixed_views
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import Table, write_tables
 from fdmvgcl.figures import view_colours
+from fdmvgcl.figures.drawing import describe, order_key, panels, save
 from fdmvgcl.learning.diagnostics import significant
 
 VIEWS, DIM, EPOCHS = 3, 512, 30

@@ -12,11 +12,11 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from fdmvgcl.experiments.benchmark import benchmark
-from fdmvgcl.experiments.drawing import CATEGORIES, describe, label_ends, panels, save
 from fdmvgcl.experiments.fixed_views import REMARK, fixed_views
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import Table, write_tables
+from fdmvgcl.figures.drawing import CATEGORIES, describe, label_ends, panels, save
 from fdmvgcl.learning.diagnostics import class_ratio, significant
 from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.learning.model import FDMVGCL

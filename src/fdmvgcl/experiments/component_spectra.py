@@ -10,12 +10,12 @@ import torch
 from matplotlib.figure import Figure
 
 from fdmvgcl.experiments.benchmark import benchmark, embed
-from fdmvgcl.experiments.drawing import describe, order_key, panels, save
 from fdmvgcl.experiments.fixed_views import REMARK, fixed_views
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import Table, percent, write_tables
 from fdmvgcl.figures import view_colours
+from fdmvgcl.figures.drawing import describe, order_key, panels, save
 from fdmvgcl.learning.diagnostics import component_spectrum, effective_rank, significant
 
 VIEWS, DIM, EPOCHS = 3, 512, 30

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
-from fdmvgcl.experiments.drawing import describe, panels
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import Table, write_tables
 from fdmvgcl.figures import SOFT, TEN
+from fdmvgcl.figures.drawing import describe, panels
 
 # What the paper prints for an epoch or a pass on its graphics card (seconds, seconds, MiB).
 PAPER = {"cora": (0.37, 1.47, 1330), "wisconsin": (0.29, 1.41, 906)}

@@ -11,12 +11,12 @@ from torch import Tensor
 
 from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.experiments.benchmark import Benchmark, after_steps, benchmark, scored
-from fdmvgcl.experiments.drawing import save
 from fdmvgcl.experiments.fixed_views import fixed_views
 from fdmvgcl.experiments.loss_report import CLAIM, draw, table
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import write_tables
+from fdmvgcl.figures.drawing import save
 from fdmvgcl.learning.diagnostics import significant
 from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.learning.model import FDMVGCL

@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fdmvgcl.evaluation import paired_difference
-from fdmvgcl.experiments.drawing import CATEGORIES, describe, panels
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.tables import Table, percent, points
 from fdmvgcl.figures import FAINT, SOFT
+from fdmvgcl.figures.drawing import CATEGORIES, describe, panels
 from fdmvgcl.losses import REGULARISED_COSMEAN
 
 CLAIM = (

@@ -8,11 +8,11 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from fdmvgcl.experiments.benchmark import benchmark
-from fdmvgcl.experiments.drawing import save
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.theory import figures, other_claims, perturbation, scalars, spectra, spectral_claims, walk
 from fdmvgcl.experiments.theory.claims import Claim, page
+from fdmvgcl.figures.drawing import save
 from fdmvgcl.files import atomic_write
 
 WALK_GRAPH = "karate"

@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fdmvgcl.experiments.drawing import CATEGORIES, describe, label_ends, legend, order_key, panels
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.figures import FAINT, INK, view_colours
+from fdmvgcl.figures.drawing import CATEGORIES, describe, label_ends, legend, order_key, panels
 
 SHOWN_ROUNDS = ("0", "1")
 

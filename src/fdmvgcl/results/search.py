@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError, shown
 from fdmvgcl.files import StrPath
-from fdmvgcl.vectors import VectorFile
+from fdmvgcl.results.vectors import VectorFile
 
 _CANDIDATES = 500
 _LONGEST = 100

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from PIL import Image
 
-from fdmvgcl.figures import FAINT, INK, SOFT, TEN, view_colours
+from fdmvgcl.figures.pictures import FAINT, INK, SOFT, TEN, view_colours
 from fdmvgcl.files import atomic_write
 
 # Of the library's ten colours the seven that are dark enough for thin lines.

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
-from fdmvgcl.graphs.nearest import nearest_rows
-from fdmvgcl.maps import Components, component_maps, neighbour_maps, principal_components
-from fdmvgcl.report.records import Records
-from fdmvgcl.vectors import VectorFile
+from fdmvgcl.results.maps import Components, component_maps, neighbour_maps, principal_components
+from fdmvgcl.results.nearest import nearest_rows
+from fdmvgcl.results.report.records import Records
+from fdmvgcl.results.vectors import VectorFile
 
 MOST_NODES = 5000
 FEWEST_NODES = 500

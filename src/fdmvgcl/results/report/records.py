@@ -13,8 +13,8 @@ from fdmvgcl.files import read_bytes
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.readers import read_labels
 from fdmvgcl.learning.model import FDMVGCL
-from fdmvgcl.outputs import ResultFolder
-from fdmvgcl.vectors import VectorFile
+from fdmvgcl.results.outputs import ResultFolder
+from fdmvgcl.results.vectors import VectorFile
 
 
 @dataclass(frozen=True, eq=False)

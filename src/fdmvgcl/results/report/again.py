@@ -4,7 +4,7 @@ import shlex
 from typing import Any
 
 from fdmvgcl.learning.model import FDMVGCL
-from fdmvgcl.report.records import Records
+from fdmvgcl.results.report.records import Records
 
 _INPUT_OPTIONS = ("features", "labels", "directed", "weight", "header", "fill_missing")
 

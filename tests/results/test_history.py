@@ -2,7 +2,7 @@
 
 import pytest
 
-from fdmvgcl.curves import Timeline, number, numbers, thinned
+from fdmvgcl.results.history import Timeline, number, numbers, thinned
 
 HISTORY = [
     {"phase": 0, "loss": 3.0, "cosmean": 2.0, "alpha": [0.1, 0.5, 0.5], "view_similarity": [0.2, 0.4]},

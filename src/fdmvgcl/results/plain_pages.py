@@ -1,4 +1,4 @@
-"""Floats of uncompressed Parquet pages, seen where they lie: what :func:`fdmvgcl.vectors.write_vectors` writes needs no
+"""Floats of uncompressed Parquet pages, seen where they lie: what :func:`fdmvgcl.results.vectors.write_vectors` writes needs no
 decoder, and a decoder takes ten times as long as looking at the numbers does.
 
 A page is a header in Thrift's compact protocol, then, each behind its length, the repetition and the definition levels,

@@ -7,10 +7,10 @@ there by ``textContent``.
 from pathlib import Path
 
 from fdmvgcl.files import atomic_write
-from fdmvgcl.outputs import ResultFolder
-from fdmvgcl.report.content import page_content
-from fdmvgcl.report.page import render
-from fdmvgcl.report.records import read_records
+from fdmvgcl.results.outputs import ResultFolder
+from fdmvgcl.results.report.content import page_content
+from fdmvgcl.results.report.page import render
+from fdmvgcl.results.report.records import read_records
 
 __all__ = ["write_report"]
 

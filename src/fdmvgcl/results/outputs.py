@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import atomic_write
-from fdmvgcl.vectors import VectorFile, write_vectors
+from fdmvgcl.results.vectors import VectorFile, write_vectors
 
 _ASIDE = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")  # what a killed process leaves of files.atomic_write
 

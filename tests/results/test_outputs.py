@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.learning.verdict import Verdict, judge
-from fdmvgcl.outputs import ResultFolder, write_views
-from fdmvgcl.plain_pages import plain_floats
-from fdmvgcl.search import _find, _first, close_ids, nearest
-from fdmvgcl.vectors import VectorFile, write_vectors
+from fdmvgcl.results.outputs import ResultFolder, write_views
+from fdmvgcl.results.plain_pages import plain_floats
+from fdmvgcl.results.search import _find, _first, close_ids, nearest
+from fdmvgcl.results.vectors import VectorFile, write_vectors
 
 
 def vectors(count: int, width: int, seed: int = 0) -> np.ndarray:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath, atomic_write, file_size
-from fdmvgcl.plain_pages import plain_floats
+from fdmvgcl.results.plain_pages import plain_floats
 
 # Values of one column in a row group: what a reader holds at once while it streams.
 _GROUP_VALUES = 1 << 22

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh, orthogonal_procrustes
 from sklearn.utils.extmath import randomized_svd
 
-from fdmvgcl.neighbour_map import FEWEST, FROM_ANOTHER, FROM_NOTHING, neighbour_map
+from fdmvgcl.results.neighbour_map import FEWEST, FROM_ANOTHER, FROM_NOTHING, neighbour_map
 
 COMPONENTS = 50
 _EXACT_SIDE = 1200  # shorter side up to which the Gram matrix is decomposed; past it, randomised iteration is quicker

@@ -5,16 +5,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from fdmvgcl.curves import Curve, Timeline, number, numbers
 from fdmvgcl.diffusion.spectrum import graph_spectrum
 from fdmvgcl.dynamics import LINEAR
 from fdmvgcl.fractional.response import response
 from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.learning.diagnostics import sample_rows
 from fdmvgcl.learning.verdict import Verdict, judge
-from fdmvgcl.report.again import again_content
-from fdmvgcl.report.nodes import Sample, draw_sample, map_content, shortened
-from fdmvgcl.report.records import Records
+from fdmvgcl.results.history import Curve, Timeline, number, numbers
+from fdmvgcl.results.report.again import again_content
+from fdmvgcl.results.report.nodes import Sample, draw_sample, map_content, shortened
+from fdmvgcl.results.report.records import Records
 
 _FREQUENCIES = 161
 

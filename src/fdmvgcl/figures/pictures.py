@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 
-from fdmvgcl.curves import Timeline
 from fdmvgcl.diffusion.spectrum import Spectrum
+from fdmvgcl.results.history import Timeline
 
 INK, SOFT, FAINT, BARS = "#1c2127", "#59626c", "#8a929b", "#d9d5cc"
 # Petroff's colours, made to be told apart by colour-blind readers; Okabe and Ito's green and pink for his two greys.

@@ -14,12 +14,12 @@ from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, Graph, cli
 from fdmvgcl.errors import InputError
-from fdmvgcl.outputs import ResultFolder, write_views
-from fdmvgcl.report import write_report
-from fdmvgcl.report.again import command
-from fdmvgcl.report.nodes import shortened
-from fdmvgcl.report.page import embedded_json
-from fdmvgcl.vectors import write_vectors
+from fdmvgcl.results.outputs import ResultFolder, write_views
+from fdmvgcl.results.report import write_report
+from fdmvgcl.results.report.again import command
+from fdmvgcl.results.report.nodes import shortened
+from fdmvgcl.results.report.page import embedded_json
+from fdmvgcl.results.vectors import write_vectors
 
 Embed = Callable[..., Path]
 RING = [(f"n{i}", f"n{(i + step) % 40}") for i in range(40) for step in (1, 3)]
@@ -193,7 +193,7 @@ class TestOddities:
         def fail(*_: object) -> None:
             raise OSError(28, "No space left on device")
 
-        monkeypatch.setattr("fdmvgcl.report.write_report", fail)
+        monkeypatch.setattr("fdmvgcl.results.report.write_report", fail)
         source = tmp_path / "edges.csv"
         source.write_text("source,target\na,b\nb,c\n")
         code, told = run("embed", source, "-o", tmp_path / "out", *SMALL)

@@ -18,7 +18,7 @@ from fdmvgcl.diffusion.cost import Order
 from fdmvgcl.errors import InputError
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.learning.training import Trainer, read_checkpoint
-from fdmvgcl.outputs import ResultFolder
+from fdmvgcl.results.outputs import ResultFolder
 
 SECONDS = 10.0
 SECONDS_VARIABLE = "FDMVGCL_CHECKPOINT_SECONDS"
