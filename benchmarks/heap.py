@@ -9,7 +9,7 @@ import time
 
 from harness import REPEATS, WARM_UPS, arguments, in_own_process, peak_memory, print_table, save_record
 
-from fdmvgcl import FDMVGCL, heap
+from fdmvgcl import FDMVGCL, machine
 from fdmvgcl.datasets import load
 
 DATA_SETS = ("cora", "photo", "computers", "pubmed", "crocodile")
@@ -20,7 +20,7 @@ ROUNDS = 3
 def child(side: str, name: str, data_root: str | None) -> None:
     """Median seconds of an epoch, and peak memory, of one process."""
     if side == "given back":
-        heap.AFFORDABLE = -1.0
+        machine.AFFORDABLE = -1.0
     graph, ends = load(name, data_root).graph(), []
     model = FDMVGCL(epochs=1 + WARM_UPS + REPEATS, min_rank=0.0, merge_width=0.0)
     model.fit(graph, on_epoch=lambda *_: ends.append(time.perf_counter()))

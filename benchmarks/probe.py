@@ -9,7 +9,8 @@ import numpy as np
 from harness import alternate, print_table, save_record
 
 from fdmvgcl.evaluation import Rows, span
-from fdmvgcl.evaluation.probe import _minimise, _one_thread
+from fdmvgcl.evaluation.probe import _minimise
+from fdmvgcl.machine import one_blas_thread
 
 # Training nodes, columns and classes of Photo, Computers, Actor and Crocodile at 2048 columns; of Crocodile's words.
 SHAPES = ((765, 2048, 8), (1375, 2048, 10), (3648, 2048, 5), (5583, 2048, 5), (5583, 13183, 5))
@@ -19,7 +20,7 @@ BANDS = {"few": span.BAND, "all": 10**12}
 def steps(found: span.Span, targets: np.ndarray, band: int) -> None:
     span.BAND = band
     start = np.zeros((found.coordinates.shape[1], targets.shape[1])), np.zeros(targets.shape[1])
-    with _one_thread():
+    with one_blas_thread():
         _minimise(found, targets, 1e-3 * found.energies.sum() / len(targets), start, tolerance=1e-2)
 
 

@@ -4,7 +4,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from fdmvgcl import Graph, spectrum
+from fdmvgcl import Graph
+from fdmvgcl.diffusion import spectrum
 from fdmvgcl.diffusion.spectrum import graph_spectrum
 
 

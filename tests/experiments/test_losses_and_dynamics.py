@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from fdmvgcl.commands.console import Reporter
-from fdmvgcl.commands.reproduce import reproduce
+from fdmvgcl.cli.console import Reporter
+from fdmvgcl.cli.reproduce import reproduce
 from fdmvgcl.experiments import RecordFile, dynamics_table, loss_curves, loss_report
 from fdmvgcl.experiments.benchmark import benchmark, embed
 from fdmvgcl.losses import LOSSES, Loss

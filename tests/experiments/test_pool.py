@@ -9,9 +9,10 @@ import pytest
 
 from fdmvgcl.datasets import Split
 from fdmvgcl.errors import InputError
-from fdmvgcl.evaluation import hide_test, redrawn
+from fdmvgcl.evaluation import hide_test
 from fdmvgcl.experiments import RecordFile, Run, pool, tuning
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark
+from fdmvgcl.experiments.redraw import redrawn
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.learning.model import FDMVGCL
 

@@ -12,8 +12,8 @@ import pytest
 from typer.testing import CliRunner
 
 from fdmvgcl import cli
-from fdmvgcl.commands.console import Reporter
-from fdmvgcl.commands.reproduce import reproduce, time_to_go
+from fdmvgcl.cli.console import Reporter
+from fdmvgcl.cli.reproduce import reproduce, time_to_go
 from fdmvgcl.errors import InputError
 from fdmvgcl.experiments import EXPERIMENTS, RecordFile, Run, carry_out, pending
 
@@ -125,7 +125,7 @@ def test_records_hold_what_a_rerun_needs(tmp_path: Path) -> None:
 
 def test_help_names_every_experiment() -> None:
     shown = CliRunner().invoke(cli.app, ["reproduce", "--help"], prog_name="fdmvgcl", env={"COLUMNS": "400"}).output
-    assert f"one of {', '.join(EXPERIMENTS)}." in " ".join(shown.split())
+    assert f"one of {', '.join(EXPERIMENTS)};" in " ".join(shown.split())
 
 
 def test_records_are_found_by_part_of_their_key(tmp_path: Path) -> None:

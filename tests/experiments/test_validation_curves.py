@@ -6,17 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fdmvgcl.commands.console import Reporter
-from fdmvgcl.commands.reproduce import reproduce
-from fdmvgcl.experiments import RecordFile, validation_curves
+from fdmvgcl.cli.console import Reporter
+from fdmvgcl.cli.reproduce import reproduce
+from fdmvgcl.experiments import RecordFile
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark
+from fdmvgcl.experiments.studies import curves
 from fdmvgcl.learning.model import FDMVGCL
 
 
 def test_whole_run_on_karate(tmp_path: Path) -> None:
     reproduce("curves", ["karate"], 1, tmp_path, Reporter(quiet=True))
     (record,) = RecordFile(tmp_path / "records.jsonl").records
-    assert np.shape(record["validation"]) == (len(validation_curves.GRID), validation_curves.SPLITS)
+    assert np.shape(record["validation"]) == (len(curves.GRID), curves.SPLITS)
     trained = FDMVGCL(seed=0, merge_width=0.0).fit(benchmark("karate").graph)
     assert record["stops"] == len(trained.history_)
     told = (tmp_path / "curves.txt").read_text()
@@ -25,12 +26,12 @@ def test_whole_run_on_karate(tmp_path: Path) -> None:
 
 
 def test_no_test_label_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(validation_curves, "GRID", (0, 1))
-    monkeypatch.setattr(validation_curves, "SPLITS", 1)
+    monkeypatch.setattr(curves, "GRID", (0, 1))
+    monkeypatch.setattr(curves, "SPLITS", 1)
     bench = benchmark("karate")
-    before = validation_curves._curve("karate", 0)["validation"]
+    before = curves._curve("karate", 0)["validation"]
     labels = bench.dataset.labels.copy()
     labels[bench.splits[0].test] = 1 - labels[bench.splits[0].test]
     shuffled = Benchmark(replace(bench.dataset, labels=labels), bench.graph)
-    monkeypatch.setattr(validation_curves, "benchmark", lambda name: shuffled)
-    assert validation_curves._curve("karate", 0)["validation"] == before
+    monkeypatch.setattr(curves, "benchmark", lambda name: shuffled)
+    assert curves._curve("karate", 0)["validation"] == before

@@ -6,10 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fdmvgcl.evaluation import Search, Trial, evaluate, halved
-from fdmvgcl.experiments import RecordFile, pool, validation_halves
+from fdmvgcl.evaluation import Search, Trial, evaluate
+from fdmvgcl.experiments import RecordFile, pool
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed_with_start
-from fdmvgcl.experiments.validation_halves import ValidationHalves
+from fdmvgcl.experiments.redraw import halved
+from fdmvgcl.experiments.studies import halves
+from fdmvgcl.experiments.studies.halves import ValidationHalves
 
 SMALL = {"dim": 8, "views": 2, "epochs": 2}
 POOL = pool.Pool(({**SMALL, "time": 1.0}, {**SMALL, "time": 5.0}), (0,) * 10, (0.5, 0.5))
@@ -37,7 +39,7 @@ def test_no_test_label_is_read(small: Benchmark, tmp_path: Path, monkeypatch: py
         if turned:
             labels[split.test] = (labels[split.test] + 1) % len(small.dataset.classes)
         bench = Benchmark(replace(small.dataset, labels=labels, splits=(split,)), small.graph)
-        monkeypatch.setattr(validation_halves, "benchmark", lambda name, bench=bench: bench)
+        monkeypatch.setattr(halves, "benchmark", lambda name, bench=bench: bench)
         told.append(made(tmp_path / str(turned)))
     assert told[0] == told[1]
     assert len(told[0]["tuned"]["scores"]) == 1

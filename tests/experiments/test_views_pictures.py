@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from fdmvgcl.commands.console import Reporter
-from fdmvgcl.commands.reproduce import reproduce
+from fdmvgcl.cli.console import Reporter
+from fdmvgcl.cli.reproduce import reproduce
 from fdmvgcl.experiments import RecordFile, class_maps, class_ratios, component_spectra
 from fdmvgcl.experiments.fixed_views import fixed_views
 from fdmvgcl.learning.model import FDMVGCL

@@ -6,7 +6,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness
 
-from fdmvgcl.figures import maps
+from fdmvgcl.results import maps
 from fdmvgcl.results.maps import component_maps, neighbour_maps, principal_components
 from fdmvgcl.results.neighbour_map import _Grid, affinities, neighbour_map
 

@@ -1,11 +1,10 @@
 """Which of the two orders of work is faster: project first and then diffuse, or diffuse once and then project."""
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from fdmvgcl.diffusion.kernels import NARROWEST, WIDEST, panel_width
+from fdmvgcl.machine import machine_memory
 
 Order = Literal["project", "diffuse"]
 
@@ -15,9 +14,6 @@ _SPARSE = 1.0 / 5.4e9  # a multiply-add of a sparse product X W
 _SWEEP = 1.0 / 2.0e10  # a multiply-add of the recurrence on the widest panels, with its share of memory traffic
 _NARROWING = 0.6  # the recurrence slows down by (widest / width)^0.6 on panels that a larger graph makes narrower
 _STREAM = 1.0 / 1.0e10  # a byte of the basis read from memory
-
-# Where Linux says what a container may have, by the newer and the older kind of control groups; "max" is no limit.
-CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 @dataclass(frozen=True)
@@ -73,17 +69,3 @@ class Workload:
         limit = machine_memory() // 2 if memory_limit is None else memory_limit
         fits = self.basis_bytes <= limit
         return "diffuse" if fits and self.diffuse_seconds < self.project_seconds else "project"
-
-
-def machine_memory() -> int:
-    """Bytes of memory that the machine has, or its container, free or not: a plan must not depend on the hour."""
-    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min([whole, *filter(None, map(_limit, CONTAINER_LIMITS))])
-
-
-def _limit(path: Path) -> int | None:
-    """The number in a file, or None if there is none."""
-    try:
-        return int(path.read_text())
-    except (OSError, ValueError):
-        return None

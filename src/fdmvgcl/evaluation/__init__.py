@@ -5,7 +5,6 @@ from .fit import COARSE, Search
 from .metrics import score
 from .probe import PENALTIES, LinearProbe, fit_path
 from .protocol import Choice, Outcome, Trial, choose, evaluate, final_score, hide_test
-from .redraw import halved, redrawn
 from .shares import log_shares, with_shares
 from .summary import Difference, Summary, Verdict, paired_difference, summarise
 from .views import NORMALISATIONS, Normalise, Rows, Views
@@ -31,13 +30,11 @@ __all__ = [
     "evaluate",
     "final_score",
     "fit_path",
-    "halved",
     "hide_test",
     "log_shares",
     "majority",
     "paired_difference",
     "raw",
-    "redrawn",
     "score",
     "summarise",
     "tune",

@@ -1,9 +1,8 @@
 """The linear probe: multinomial logistic regression with an L2 penalty, solved where it is small."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,8 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import softmax
-from threadpoolctl import ThreadpoolController
+
+from fdmvgcl.machine import one_blas_thread
 
 from .span import Span, span_of
 from .views import FloatArray, Rows
@@ -24,15 +24,6 @@ TOLERANCE = 1e-3
 
 # Below this a second thread costs more than it gives.
 SMALL_GRAM = 400
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def _one_thread() -> AbstractContextManager[Any]:
-    return _libraries().limit(limits=1, user_api="blas")
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,14 +112,14 @@ def fit_path(
     """
     classes, targets = np.unique(labels, return_inverse=True)
     onehot = np.eye(len(classes))[targets]
-    with _one_thread() if min(rows.shape) < SMALL_GRAM else nullcontext():
+    with one_blas_thread() if min(rows.shape) < SMALL_GRAM else nullcontext():
         span = span_of(rows, axes)
     unit = _mean_square(rows)
     priors = np.log(onehot.mean(axis=0))
     found = start = np.zeros((span.coordinates.shape[1], len(classes))), priors - priors.mean()
     for step, penalty in enumerate(penalties):
         # Products this thin are slower on two threads than on one, by far on a busy machine.
-        with _one_thread():
+        with one_blas_thread():
             if len(classes) > 1 and unit > 0:
                 last, found = found, _minimise(span, onehot, penalty * unit, start, tolerance)
                 start = found if step == 0 else (2 * found[0] - last[0], 2 * found[1] - last[1])
@@ -145,7 +136,7 @@ def least_squares(rows: Rows, labels: NDArray[np.int64], penalties: Sequence[flo
     goals = np.eye(len(classes))[targets]
     shares = goals.mean(axis=0)
     goals -= shares
-    with _one_thread():
+    with one_blas_thread():
         block = rows.dense()
         centre = block.mean(axis=0)
         block = block - centre
@@ -153,7 +144,7 @@ def least_squares(rows: Rows, labels: NDArray[np.int64], penalties: Sequence[flo
         wide = block.shape[0] < block.shape[1]
         gram, right = (block @ block.T, goals) if wide else (block.T @ block, block.T @ goals)
     for penalty in penalties:
-        with _one_thread():
+        with one_blas_thread():
             shifted = gram + penalty * unit * np.eye(len(gram))
             solution = scipy.linalg.solve(shifted, right, assume_a="pos", overwrite_a=True)
             coefficients = block.T @ solution if wide else solution

@@ -10,9 +10,8 @@ from fdmvgcl.experiments.loss_curves import LossCurves
 from fdmvgcl.experiments.nodes import Nodes
 from fdmvgcl.experiments.records import RecordFile
 from fdmvgcl.experiments.runs import Experiment, Run, carry_out, pending
+from fdmvgcl.experiments.studies import STUDIES
 from fdmvgcl.experiments.theory import Theory
-from fdmvgcl.experiments.validation_curves import ValidationCurves
-from fdmvgcl.experiments.validation_halves import ValidationHalves
 
 _ALL: tuple[Experiment, ...] = (
     Nodes(),
@@ -20,8 +19,6 @@ _ALL: tuple[Experiment, ...] = (
     DEPTH,
     DIM,
     Cost(),
-    ValidationCurves(),
-    ValidationHalves(),
     Theory(),
     ComponentSpectra(),
     ClassMaps(),
@@ -31,4 +28,4 @@ _ALL: tuple[Experiment, ...] = (
 )
 EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _ALL}
 
-__all__ = ["EXPERIMENTS", "Experiment", "RecordFile", "Run", "carry_out", "pending"]
+__all__ = ["EXPERIMENTS", "STUDIES", "Experiment", "RecordFile", "Run", "carry_out", "pending"]

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from joblib import Parallel, delayed, parallel_config
 
 from fdmvgcl.experiments.records import Record, RecordFile, environment
-from fdmvgcl.heap import freed_blocks_kept
+from fdmvgcl.machine import freed_blocks_kept
 
 Key = dict[str, Any]
 

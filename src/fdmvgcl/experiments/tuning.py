@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from fdmvgcl.evaluation import COARSE, Trial, choose, hide_test, redrawn
+from fdmvgcl.evaluation import COARSE, Trial, choose, hide_test
 from fdmvgcl.experiments import pool
 from fdmvgcl.experiments.benchmark import benchmark, embed
 from fdmvgcl.experiments.records import Record, RecordFile
+from fdmvgcl.experiments.redraw import redrawn
 from fdmvgcl.experiments.runs import Run
 
 REDRAWS = 30

@@ -5,30 +5,18 @@ spaced, the same every time.
 """
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from fdmvgcl.losses import cosmean, ring, unit_rows
+from fdmvgcl.machine import one_thread
 
 SAMPLE = 512
 # Rows that training looks at in every epoch. On SAMPLE rows effective_rank takes 3.5 % of one (Cora, 5 views of 512
 # columns, one core), and K spectra would take 15 %; on these all else takes 4.5 % together, none above 2 %.
 PAIR_ROWS, VIEW_ROWS, SPECTRUM_LENGTH = 256, 128, 16
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """For small decompositions, which threads slow down (a hundredfold where the machine is shared)."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def sample_rows(x: Tensor, limit: int = SAMPLE) -> Tensor:

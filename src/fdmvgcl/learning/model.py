@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from fdmvgcl.diffusion.cost import Order, Workload
-from fdmvgcl.diffusion.likeness import with_like_edges
-from fdmvgcl.diffusion.linear import TOLERANCE
+from fdmvgcl.diffusion.linear import TOLERANCE, diffuse
 from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, held_bytes, stepping
 from fdmvgcl.files import StrPath
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, chebyshev_coefficients, warn_if_unstable
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.likeness import with_like_edges
 from fdmvgcl.graphs.operators import Operator
-from fdmvgcl.heap import freed_blocks_kept
 from fdmvgcl.learning.encoder import Features, MultiViewEncoder, diffusion_basis
 from fdmvgcl.learning.features import FeatureTransform, feature_centre, suggested_skip
 from fdmvgcl.learning.parameters import Parameters
@@ -66,7 +65,7 @@ class FDMVGCL(Parameters):
             and for dynamics that are defined with it.
         self_loops: weight of the self-loop added to every node; 0 is none, or 1 for attention.
         like_edges: edges added from every node to those whose diffused features are most like its own; 0 adds none. See
-            :func:`fdmvgcl.diffusion.likeness.with_like_edges`.
+            :func:`fdmvgcl.graphs.likeness.with_like_edges`.
         like_weight: weight of such an edge between nodes of equal features.
         loss: between neighbouring views: ``"regularised-cosmean"``, ``"cosmean"``, ``"euclidean"``, ``"barlow-twins"``,
             ``"vicreg"`` or ``"cca-ssg"``; see :mod:`fdmvgcl.losses`.
@@ -160,11 +159,9 @@ class FDMVGCL(Parameters):
         on_epoch: Callable[[Trainer, dict[str, Any]], None] | None,
     ) -> Self:
         warn_if_unstable(trainer.encoder.filter, inputs.operator.largest_frequency if self.scheme != EXACT else 0.0)
-        with freed_blocks_kept(self.memory_estimate(graph)) as limit_gaps:
-            for record in trainer.run(inputs.features, inputs.operator, inputs.basis):
-                limit_gaps()
-                if on_epoch is not None:
-                    on_epoch(trainer, record)
+        for record in trainer.run(inputs.features, inputs.operator, inputs.basis):
+            if on_epoch is not None:
+                on_epoch(trainer, record)
         self.encoder_ = trainer.encoder
         self.history_ = trainer.history
         self.betas_ = np.full(len(self.alphas_), 1 / len(self.alphas_), dtype=np.float32)
@@ -196,8 +193,8 @@ class FDMVGCL(Parameters):
         operator = self._operator(graph)
         if not self.like_edges:
             return operator
-        x = self._features(graph).dense()
-        return self._operator(with_like_edges(graph, operator, x, self.like_edges, self.like_weight))
+        rows = diffuse(operator, self._features(graph).dense(), 0.5, 3.0).cpu()
+        return self._operator(with_like_edges(graph, rows, self.like_edges, self.like_weight))
 
     @property
     def alphas_(self) -> NDArray[np.float64]:

@@ -1,7 +1,7 @@
 """Exact nearest neighbours by cosine, and what an id that does not exist was probably meant to be. No torch."""
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,8 @@ from fdmvgcl.results.vectors import VectorFile
 
 _CANDIDATES = 500
 _LONGEST = 100
-_TILE_VALUES = 1 << 17
-_STRING = ("u1", "<i4", "u1")  # Arrow's buffers of strings: which are there, where each begins, their bytes
+_QUERIES = 1024
+_DIGITS = 6  # what float32 has: a product may end otherwise for equal rows at different places
 
 
 @dataclass(frozen=True)
@@ -35,53 +35,73 @@ def nearest(path: StrPath, node: str, count: int, column: str = "z") -> list[Nei
         if column not in file.columns:
             raise InputError(path, f"must have a column {column!r}, got {shown(list(file.columns))}")
         ids = file.ids()
-        row = _find(ids, node)
+        row = _row_of(node, ids)
         if row is None:
             raise InputError(path, f"has no node {shown(node)}{_suggestion(node, ids)}")
-        cosines = _cosines(file, column, file.row(column, row))
-    others = np.flatnonzero(np.arange(len(cosines)) != row)
-    best = others[_first(-cosines[others], count)]
-    return [Neighbour(ids[i].as_py(), float(cosines[i])) for i in best.tolist()]
+        query = file.row(column, row)[None]
+        numbers, cosines = nearest_rows(file.blocks(column), query, np.array([row]), min(count, file.num_rows - 1))
+    return [Neighbour(ids[i].as_py(), float(cosine)) for i, cosine in zip(numbers[0].tolist(), cosines[0], strict=True)]
 
 
-def _find(ids: pa.ChunkedArray, node: str) -> int | None:
-    """The row of an id. (To import Arrow's own search takes longer than this does for a hundred thousand ids.)"""
-    wanted = node.encode(errors="surrogatepass")
-    before = 0
-    for chunk in ids.chunks:
-        _, ends, data = (np.frombuffer(part or b"", kind) for part, kind in zip(chunk.buffers(), _STRING, strict=True))
-        starts = ends[chunk.offset : chunk.offset + len(chunk) + 1]
-        rows = np.flatnonzero(np.diff(starts) == len(wanted))
-        for place in range(len(wanted) - 1, -1, -1):  # ids differ at the end more often than at the beginning
-            rows = rows[data[starts[rows] + place] == wanted[place]]
-        if len(rows):
-            return before + int(rows[0])
-        before += len(chunk)
-    return None
+def _row_of(node: str, ids: pa.ChunkedArray) -> int | None:
+    try:
+        row = ids.index(pa.scalar(node, ids.type)).as_py()
+    except UnicodeEncodeError:  # bytes of a command line that are no text, and so no id
+        return None
+    return None if row < 0 else row
 
 
-def _cosines(file: VectorFile, column: str, vector: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Cosine of every vector with this one, shape (N,).
+def nearest_rows(
+    blocks: Iterable[NDArray[np.float32]], queries: NDArray[np.float32], own: NDArray[np.int64], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Row numbers and cosines (q, count) of the nearest others, best first, of equals the earlier row.
 
-    ``einsum`` gives equal rows equal results wherever they stand; a BLAS does not, and would put equals out of order.
+    -1 and 0 where there are fewer. The cosine with a zero row is 0.
+
+    Args:
+        blocks: all vectors, in pieces (n, d).
+        queries: (q, d).
+        own: the queries' own row numbers, left out of their neighbours.
+        count: how many.
     """
-    tile = max(1, _TILE_VALUES // len(vector)) if len(vector) else file.num_rows
-    parts = [np.zeros(0)]
-    for block in file.blocks(column):
-        for start in range(0, len(block), tile):
-            rows = block[start : start + tile].copy()  # aligned, and small enough to stay in cache for both sums
-            lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows), dtype=np.float64)
-            products = np.einsum("ij,j->i", rows, vector).astype(np.float64)
-            parts.append(np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0))
-    length = float(np.linalg.norm(vector.astype(np.float64)))
-    cosines = np.concatenate(parts) / (length or 1.0)
-    return np.clip(cosines, -1.0, 1.0)
+    wanted = _unit(queries)
+    numbers = np.full((len(queries), count), -1, dtype=np.int64)
+    cosines = np.full((len(queries), count), -np.inf, dtype=np.float32)
+    first = 0
+    for block in blocks:
+        unit = _unit(block)
+        for start in range(0, len(queries), _QUERIES):
+            part = slice(start, start + _QUERIES)
+            found = (wanted[part] @ unit.T).round(_DIGITS)
+            inside = np.flatnonzero((own[part] >= first) & (own[part] < first + len(block)))
+            found[inside, own[part][inside] - first] = -np.inf
+            numbers[part], cosines[part] = _best(numbers[part], cosines[part], found, first)
+        first += len(block)
+    numbers[~np.isfinite(cosines)] = -1
+    return numbers, np.clip(np.where(np.isfinite(cosines), cosines, 0.0), -1.0, 1.0)
 
 
-def _first(keys: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+def _best(
+    numbers: NDArray[np.int64], cosines: NDArray[np.float32], found: NDArray[np.float32], first: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """The best of what was known and what was found, best first, of equals the earlier row."""
+    count = numbers.shape[1]
+    chosen = np.array([_first(-row, min(count, found.shape[1])) for row in found]).reshape(len(found), -1)
+    numbers = np.concatenate([numbers, chosen + first], axis=1)
+    cosines = np.concatenate([cosines, np.take_along_axis(found, chosen, axis=1)], axis=1)
+    order = np.argsort(-cosines, axis=1, kind="stable")[:, :count]
+    return np.take_along_axis(numbers, order, axis=1), np.take_along_axis(cosines, order, axis=1)
+
+
+def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+
+
+def _first(keys: NDArray[np.float32], count: int) -> NDArray[np.intp]:
     """``np.argsort(keys, kind="stable")[:count]`` without sorting the rest."""
-    if count >= len(keys):
-        return np.argsort(keys, kind="stable")
+    if not 0 < count < len(keys):
+        return np.argsort(keys, kind="stable")[:count]
     last = np.partition(keys, count - 1)[count - 1]
     pool = np.flatnonzero(~(keys > last))  # not "<=": NaN sorts last, but is among the first if there is nothing else
     return pool[np.argsort(keys[pool], kind="stable")[:count]]

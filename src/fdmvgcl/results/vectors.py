@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath, atomic_write, file_size
-from fdmvgcl.results.plain_pages import plain_floats
 
 # Values of one column in a row group: what a reader holds at once while it streams.
 _GROUP_VALUES = 1 << 22
@@ -95,8 +94,7 @@ class VectorFile:
             raise self._broken(error) from None
 
     def blocks(self, column: str) -> Iterator[NDArray[np.float32]]:
-        """The vectors in pieces of shape (n, d), in the file's order; those stored by us without a copy, perhaps
-        unaligned."""
+        """The vectors in pieces of shape (n, d), in the file's order."""
         for group in range(self._file.num_row_groups):
             yield from self._group(column, group)
 
@@ -118,31 +116,14 @@ class VectorFile:
         return np.concatenate(list(self.blocks(column)))
 
     def _group(self, column: str, group: int) -> Iterator[NDArray[np.float32]]:
-        """The vectors of a row group, decoded only if need be."""
+        """The vectors of a row group."""
         width = self.columns[column]
         try:
-            seen = self._plain(column, group)
-            if seen is not None:
-                yield from seen
-                return
             size = max(1, _GROUP_VALUES // max(1, width))
             for batch in self._file.iter_batches(size, row_groups=[group], columns=[column], use_threads=False):
                 yield np.asarray(batch.column(0).flatten()).reshape(batch.num_rows, width)
         except _BROKEN as error:
             raise self._broken(error) from None
-
-    def _plain(self, column: str, group: int) -> list[NDArray[np.float32]] | None:
-        names, width = self._file.schema_arrow.names, self.columns[column]
-        metadata = self._file.metadata.row_group(group)
-        if not width or metadata.num_columns != len(names):
-            return None
-        chunk = metadata.column(names.index(column))
-        if chunk.compression != "UNCOMPRESSED" or chunk.has_dictionary_page:
-            return None
-        self._bytes.seek(chunk.data_page_offset)
-        data = self._bytes.read_buffer(chunk.total_compressed_size)
-        seen = plain_floats(memoryview(data).cast("B"), width)
-        return seen if seen is not None and sum(map(len, seen)) == metadata.num_rows else None
 
     def _broken(self, error: Exception) -> InputError:
         reason = (str(error).splitlines() or [type(error).__name__])[0]

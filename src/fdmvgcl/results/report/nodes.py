@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from fdmvgcl.results.maps import Components, component_maps, neighbour_maps, principal_components
-from fdmvgcl.results.nearest import nearest_rows
 from fdmvgcl.results.report.records import Records
+from fdmvgcl.results.search import nearest_rows
 from fdmvgcl.results.vectors import VectorFile
 
 MOST_NODES = 5000

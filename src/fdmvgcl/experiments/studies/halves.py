@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from fdmvgcl.datasets import Split
-from fdmvgcl.evaluation import Outcome, Search, Trial, evaluate, halved, paired_difference, summarise
+from fdmvgcl.evaluation import Outcome, Search, Trial, evaluate, paired_difference, summarise
 from fdmvgcl.experiments import pool
 from fdmvgcl.experiments.benchmark import Benchmark, Settings, benchmark, embed_with_start
 from fdmvgcl.experiments.nodes import raw_features
 from fdmvgcl.experiments.records import Record, RecordFile
+from fdmvgcl.experiments.redraw import halved
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.tables import Table, percent, points, write_tables
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from fdmvgcl.datasets import Split
-from fdmvgcl.evaluation import halved, hide_test, redrawn
+from fdmvgcl.evaluation import hide_test
+from fdmvgcl.experiments.redraw import halved, redrawn
 
 LABELS = np.random.default_rng(0).integers(0, 3, 90)
 SPLIT = Split(np.arange(12), np.arange(12, 50), np.arange(50, 90))

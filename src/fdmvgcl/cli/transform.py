@@ -8,9 +8,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fdmvgcl.commands.console import Reporter
-from fdmvgcl.commands.embed import check_device, describe
-from fdmvgcl.commands.sources import ReadOptions, open_source
+from fdmvgcl.cli.console import Reporter
+from fdmvgcl.cli.embed import check_device, describe
+from fdmvgcl.cli.sources import ReadOptions, open_source
 from fdmvgcl.errors import InputError, shown
 from fdmvgcl.graphs.arrays import Features
 from fdmvgcl.graphs.graph import Graph

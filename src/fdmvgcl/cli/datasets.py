@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
-from fdmvgcl.commands.console import Reporter
+from fdmvgcl.cli.console import Reporter
 from fdmvgcl.datasets import MEASURED, PAPER, Entry, data_root, datasets, paper_differences
 from fdmvgcl.graphs.provenance import counted
 

@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 
 from fdmvgcl import __version__
-from fdmvgcl.commands.console import Reporter
-from fdmvgcl.commands.sources import Labelled
+from fdmvgcl.cli.console import Reporter
+from fdmvgcl.cli.sources import Labelled
 from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.evaluation import (
     Outcome,

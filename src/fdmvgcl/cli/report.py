@@ -8,13 +8,13 @@ import scipy
 import torch
 
 from fdmvgcl import __version__
-from fdmvgcl.commands.console import Reporter
-from fdmvgcl.commands.sources import ReadOptions
+from fdmvgcl.cli.console import Reporter
+from fdmvgcl.cli.sources import ReadOptions
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.results.outputs import ResultFolder
 
 if TYPE_CHECKING:
-    from fdmvgcl.commands.embed import EmbedOptions
+    from fdmvgcl.cli.embed import EmbedOptions
 
 
 def report(folder: ResultFolder, reporter: Reporter) -> None:

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from fdmvgcl.commands.console import Reporter
-from fdmvgcl.commands.embed import describe
-from fdmvgcl.commands.scoring import assess
-from fdmvgcl.commands.sources import Labelled, data_set_labels, file_labels, names_data_set
+from fdmvgcl.cli.console import Reporter
+from fdmvgcl.cli.embed import describe
+from fdmvgcl.cli.scoring import assess
+from fdmvgcl.cli.sources import Labelled, data_set_labels, file_labels, names_data_set
 from fdmvgcl.datasets import load
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.learning.model import FDMVGCL

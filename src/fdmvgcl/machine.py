@@ -1,9 +1,4 @@
-"""Freed memory, kept for the next step instead of given back to the system.
-
-A step of training makes and frees the same few large tensors. glibc maps every block above 32 MB anew and unmaps it
-when it is freed, so that each step has the system clear all of its pages again: up to a fifth of an epoch of the
-defaults (``benchmarks/heap.py``), more where views are wider.
-"""
+"""The memory and the threads of this machine."""
 
 import ctypes
 import os
@@ -13,7 +8,10 @@ from contextlib import contextmanager
 from functools import cache, partial
 from pathlib import Path
 
-from fdmvgcl.diffusion.cost import machine_memory
+from threadpoolctl import ThreadpoolController
+
+# Where Linux says what a container may have, by the newer and the older kind of control groups; "max" is no limit.
+CONTAINER_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 # Of the machine's memory, what work may need that keeps freed blocks; and of what it needs, what it may come to hold:
 # blocks of many sizes in one heap leave gaps that nothing fits into.
@@ -31,11 +29,48 @@ _STATM = Path("/proc/self/statm")
 _kept = False
 
 
+def machine_memory() -> int:
+    """Bytes of memory that the machine has, or its container, free or not: a plan must not depend on the hour."""
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min([whole, *filter(None, map(_limit, CONTAINER_LIMITS))])
+
+
+def _limit(path: Path) -> int | None:
+    """The number in a file, or None if there is none."""
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """For small decompositions by PyTorch, which threads slow down (a hundredfold where the machine is shared)."""
+    import torch  # late: commands that need no torch need the rest of this module
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """The same for NumPy and SciPy."""
+    with _blas_threads().limit(limits=1, user_api="blas"):
+        yield
+
+
 @contextmanager
 def freed_blocks_kept(needed: int = 0) -> Iterator[Callable[[], None]]:
     """Within, the process keeps the memory that it frees, if it can afford to; after it, as before.
 
-    It holds for all threads. Where memory is not managed by glibc nothing happens. Numbers do not depend on it.
+    A step of training makes and frees the same few large tensors. glibc maps every block above 32 MB anew and unmaps it
+    when it is freed, so that each step has the system clear all of its pages again: up to a fifth of an epoch of the
+    defaults (``benchmarks/heap.py``), more where views are wider. It is for commands, as it holds for the whole
+    process and all its threads. Where memory is not managed by glibc nothing happens. Numbers do not depend on it.
 
     Args:
         needed: bytes that the work takes at its peak. With more than a quarter of the machine's memory freed blocks are
@@ -80,6 +115,11 @@ def _limit_gaps(most: float) -> None:
 def _resident() -> int:
     """Bytes of memory that the process has."""
     return int(_STATM.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@cache
+def _blas_threads() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 @cache

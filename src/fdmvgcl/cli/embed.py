@@ -9,16 +9,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from fdmvgcl.commands.console import Reporter, gigabytes
-from fdmvgcl.commands.report import report, run_record
-from fdmvgcl.commands.sources import Labelled, ReadOptions, data_set_labels, default_folder, file_labels, open_source
-from fdmvgcl.diffusion.cost import machine_memory
+from fdmvgcl.cli.console import Reporter, gigabytes
+from fdmvgcl.cli.report import report, run_record
+from fdmvgcl.cli.sources import Labelled, ReadOptions, data_set_labels, default_folder, file_labels, open_source
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.learning.diagnostics import (
     PAIR_ROWS,
     class_ratio,
     neighbour_homophily,
-    one_thread,
     sample_rows,
     significant,
 )
@@ -27,6 +25,7 @@ from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.learning.training import Observer, Trainer
 from fdmvgcl.learning.verdict import judge
 from fdmvgcl.losses import unit_rows
+from fdmvgcl.machine import freed_blocks_kept, machine_memory, one_thread
 from fdmvgcl.results.checkpoints import (
     Checkpointer,
     Interrupted,
@@ -77,7 +76,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
         z = _write(model, graph, folder, keep_views=options.keep_views, run=run_record(source, graph, reading, options))
     if labelled is not None:
         folder.write_labels(graph.ids, labelled.labels, labelled.classes)
-        from fdmvgcl.commands.scoring import assess  # late: most graphs come without labels
+        from fdmvgcl.cli.scoring import assess  # late: most graphs come without labels
 
         assess([z], labelled, graph, model, folder, reporter, tune=False)
     _conclude(model, z, folder, reporter)
@@ -201,10 +200,16 @@ def _train(
     asked = model.order_of_work
     order = model.choose_order(graph) if checkpoint is None else resumed_order(checkpoint, fingerprint)
     model.set_params(order_of_work=asked or order)
-    with reporter.warnings(), deferred_interrupt(reporter.quiet) as stop, reporter.progress(model.epochs) as listener:
+    with (
+        reporter.warnings(),
+        deferred_interrupt(reporter.quiet) as stop,
+        freed_blocks_kept(model.memory_estimate(graph)) as limit_gaps,
+        reporter.progress(model.epochs) as listener,
+    ):
         saver = Checkpointer(folder.checkpoint, model.settings | {"graph": fingerprint}, stop)
 
         def on_epoch(trainer: Trainer, record: dict[str, Any]) -> None:
+            limit_gaps()
             last = trainer.epoch >= model.epochs
             listener(record, last=last)
             saver(trainer, last=last)

@@ -2,7 +2,7 @@
 
 import sys
 
-from fdmvgcl.commands.console import Reporter
+from fdmvgcl.cli.console import Reporter
 from fdmvgcl.results.outputs import ResultFolder
 from fdmvgcl.results.search import nearest
 

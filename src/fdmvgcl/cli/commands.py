@@ -1,4 +1,4 @@
-"""The command ``fdmvgcl``: parse, call, write. What a command needs is imported when it is called."""
+"""The commands and their options; what a command needs is imported when it is called."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from fdmvgcl import __version__
-from fdmvgcl.commands import options as o
+from fdmvgcl.cli import options as o
 
 BAD_INPUT, INTERNAL, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 DEBUG_VARIABLE = "FDMVGCL_DEBUG"
@@ -87,7 +87,7 @@ def _told(error: BaseException) -> str:
 
 
 def _fail(message: str, code: int, error: BaseException | None = None) -> int:
-    from fdmvgcl.commands.console import printable
+    from fdmvgcl.cli.console import printable
 
     if error is not None and os.environ.get(DEBUG_VARIABLE):
         traceback.print_exception(error)
@@ -168,9 +168,9 @@ def embed(
     min_rank: o.MinRank = 0.75,
 ) -> None:
     """Embed a graph: learn from it without labels and write embeddings keyed by your ids."""
-    from fdmvgcl.commands import embed as command
-    from fdmvgcl.commands.console import Reporter
-    from fdmvgcl.commands.sources import ReadOptions
+    from fdmvgcl.cli import embed as command
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.sources import ReadOptions
     from fdmvgcl.learning.model import FDMVGCL
 
     known = FDMVGCL().get_params()
@@ -203,9 +203,9 @@ def transform(
     quiet: o.Quiet = False,
 ) -> None:
     """Embed new nodes, or another graph with the same feature columns, by a model trained before."""
-    from fdmvgcl.commands.console import Reporter
-    from fdmvgcl.commands.sources import ReadOptions
-    from fdmvgcl.commands.transform import transform as command
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.sources import ReadOptions
+    from fdmvgcl.cli.transform import transform as command
     from fdmvgcl.results.outputs import ResultFolder
 
     reading = ReadOptions(features, directed, weight, header, fill_missing)
@@ -216,8 +216,8 @@ def transform(
 @app.command(epilog="Example:\n\n  fdmvgcl similar out --id alice -k 5")
 def similar(folder: o.Results, node: o.Node, count: o.Count = 10) -> None:
     """The nodes most like one, by cosine; separated by tabs where the output is no terminal."""
-    from fdmvgcl.commands.console import Reporter
-    from fdmvgcl.commands.similar import similar as command
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.similar import similar as command
     from fdmvgcl.results.outputs import ResultFolder
 
     command(ResultFolder(folder), node, count, Reporter())
@@ -232,8 +232,8 @@ def evaluate(
     quiet: o.Quiet = False,
 ) -> None:
     """Probe embeddings with labels, beside the controls that tell whether learning helped; writes evaluation.json."""
-    from fdmvgcl.commands.console import Reporter
-    from fdmvgcl.commands.evaluate import evaluate as command
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.evaluate import evaluate as command
     from fdmvgcl.results.outputs import ResultFolder
 
     command(ResultFolder(folder), labels, splits, Reporter(quiet), data_root=data_root)
@@ -242,8 +242,8 @@ def evaluate(
 @app.command(epilog="Example:\n\n  fdmvgcl report out")
 def report(folder: o.Results, quiet: o.Quiet = False) -> None:
     """Write report.html, one page to open in a browser, from what is in the folder."""
-    from fdmvgcl.commands.console import Reporter
-    from fdmvgcl.commands.report import report as command
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.report import report as command
     from fdmvgcl.results.outputs import ResultFolder
 
     command(ResultFolder(folder), Reporter(quiet))
@@ -252,15 +252,15 @@ def report(folder: o.Results, quiet: o.Quiet = False) -> None:
 @app.command()
 def datasets(data_root: o.DataRoot = None) -> None:
     """List the data sets that can be named, and whether their files are there."""
-    from fdmvgcl.commands.console import Reporter
-    from fdmvgcl.commands.datasets import list_datasets
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.datasets import list_datasets
 
     list_datasets(data_root, Reporter())
 
 
 @app.command(
-    epilog="NAME is one of nodes, views, depth, dim, cost, curves, halves, theory, pca, tsne, ratio, losses, "
-    "dynamics.\n\n"
+    epilog="NAME is one of nodes, views, depth, dim, cost, theory, pca, tsne, ratio, losses, dynamics; or a "
+    "study of our own: curves, halves.\n\n"
     "Example:\n\n  fdmvgcl reproduce nodes --datasets cora,texas --seeds 2\n\n"
     "Records are kept one by one: the same command goes on where it was stopped."
 )
@@ -274,8 +274,8 @@ def reproduce(
     quiet: o.Quiet = False,
 ) -> None:
     """Make a table or a figure of the paper, with controls beside every number."""
-    from fdmvgcl.commands.console import Reporter
-    from fdmvgcl.commands.reproduce import reproduce as command
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.reproduce import reproduce as command
 
     command(name, datasets, seeds, output, Reporter(quiet), jobs=jobs, data_root=data_root)
 
@@ -292,8 +292,8 @@ def tune(
     quiet: o.Quiet = False,
 ) -> None:
     """Train a pool of settings and let each split's validation nodes choose among them; writes a TOML file."""
-    from fdmvgcl.commands.console import Reporter
-    from fdmvgcl.commands.reproduce import tune as command
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.reproduce import tune as command
 
     command(dataset, trials, dim, seeds, output, Reporter(quiet), jobs=jobs, data_root=data_root)
 

@@ -4,10 +4,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from fdmvgcl.commands.console import Reporter
+from fdmvgcl.cli.console import Reporter
 from fdmvgcl.datasets import datasets as known_datasets
 from fdmvgcl.errors import InputError
-from fdmvgcl.experiments import EXPERIMENTS, RecordFile, Run, carry_out, pending, tuning
+from fdmvgcl.experiments import EXPERIMENTS, STUDIES, RecordFile, Run, carry_out, pending, tuning
 from fdmvgcl.experiments import pool as pools
 
 
@@ -23,11 +23,12 @@ def reproduce(
 ) -> None:
     """Make the records of an experiment that are missing, and its tables and figures from all of them."""
     _use(data_root)
-    if name not in EXPERIMENTS:
-        raise ValueError(f"NAME must be one of {', '.join(EXPERIMENTS)}, got {name!r}")
+    known = EXPERIMENTS | STUDIES
+    if name not in known:
+        raise ValueError(f"NAME must be one of {', '.join(known)}, got {name!r}")
     if jobs > 1 and name == "cost":
         raise ValueError("jobs must be 1 for cost: runs beside each other would be timed with each other")
-    experiment = EXPERIMENTS[name]
+    experiment = known[name]
     chosen = _chosen(datasets, experiment.datasets)
     folder = output or Path("results") / name
     if folder.exists() and not folder.is_dir():
