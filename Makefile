@@ -18,9 +18,9 @@ check: .venv/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# One thread: the graphs are tiny, and threads that wait for each other are slow on a busy machine.
+# One process for every core, one thread each: the graphs are tiny, and threads that wait for each other are slow.
 test: check docs
-	OMP_NUM_THREADS=1 $(BIN)/pytest
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
 
 docs: .venv/.installed
 	$(BIN)/sphinx-build -E -W --keep-going -q docs docs/_build

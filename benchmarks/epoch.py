@@ -10,7 +10,7 @@ from torch import Tensor
 
 from fdmvgcl.datasets import load
 from fdmvgcl.diffusion.linear import apply_filter, make_filter
-from fdmvgcl.learning.encoder import Features
+from fdmvgcl.learning.encoder import FeatureMatrix
 from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.losses import RegularisedCosmean
 
@@ -24,7 +24,7 @@ class Epoch:
     def __init__(self, data_root: str | None) -> None:
         graph = load("cora", data_root).graph()
         self.operator = graph.operator()
-        self.features = Features.of(FeatureTransform.fit(graph, "rows").apply(graph))
+        self.features = FeatureMatrix.of(FeatureTransform.fit(graph, "rows").scaled(graph))
         generator = torch.Generator().manual_seed(0)
         columns = graph.num_features
         self.weight = (torch.randn(VIEWS, columns, DIM, generator=generator) / columns**0.5).requires_grad_()

@@ -9,7 +9,7 @@ import time
 
 from harness import REPEATS, WARM_UPS, arguments, in_own_process, peak_memory, print_table, save_record
 
-from fdmvgcl import FDMVGCL, machine
+from fdmvgcl import FDMVGCL, Schedule, machine
 from fdmvgcl.datasets import load
 
 DATA_SETS = ("cora", "photo", "computers", "pubmed", "crocodile")
@@ -22,7 +22,7 @@ def child(side: str, name: str, data_root: str | None) -> None:
     if side == "given back":
         machine.AFFORDABLE = -1.0
     graph, ends = load(name, data_root).graph(), []
-    model = FDMVGCL(epochs=1 + WARM_UPS + REPEATS, min_rank=0.0, merge_width=0.0)
+    model = FDMVGCL(epochs=1 + WARM_UPS + REPEATS, schedule=Schedule(min_rank=0.0, merge_width=0.0))
     model.fit(graph, on_epoch=lambda *_: ends.append(time.perf_counter()))
     seconds = [end - start for start, end in zip(ends[WARM_UPS:-1], ends[WARM_UPS + 1 :], strict=True)]
     print(json.dumps({"seconds": statistics.median(seconds), "bytes": peak_memory()}))

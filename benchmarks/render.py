@@ -7,12 +7,11 @@ from typing import Any
 
 from fdmvgcl.experiments import RecordFile
 from fdmvgcl.experiments.node_table import accuracies, class_shares
-from fdmvgcl.experiments.nodes import DEVELOPMENT, HELD_OUT, measured_seconds
+from fdmvgcl.experiments.nodes import DEVELOPMENT, HELD_OUT
 
 ROOT = Path(__file__).parent.parent
 START, END = "<!-- speed: made by benchmarks/render.py from benchmarks/results -->", "<!-- end of speed -->"
 
-SECONDS = ROOT / "src" / "fdmvgcl" / "experiments" / "seconds.json"
 ACCURACY = ("<!-- accuracy: made by benchmarks/render.py from results/nodes -->", "<!-- end of accuracy -->")
 
 
@@ -224,12 +223,6 @@ def accuracy_tables() -> str:
     return "\n".join(table.markdown() for table in tables).rstrip()
 
 
-def seconds() -> str:
-    """What ``fdmvgcl reproduce nodes`` estimates from."""
-    found = measured_seconds(RecordFile(ROOT / "results" / "nodes" / "records.jsonl"))
-    return json.dumps(found, indent=1, sort_keys=True) + "\n"
-
-
 def replaced(text: str, marks: tuple[str, str], content: str) -> str:
     before, rest = text.split(marks[0])
     _, after = rest.split(marks[1])
@@ -244,4 +237,3 @@ if __name__ == "__main__":
     path = ROOT / "README.md"
     path.write_text(rendered(path.read_text()))
     (ROOT / "docs" / "speed.md").write_text(rendered_page())
-    SECONDS.write_text(seconds())

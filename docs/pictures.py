@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from torch import Tensor
 
-from fdmvgcl import FDMVGCL, Graph, diffuse
+from fdmvgcl import FDMVGCL, Graph, Schedule, diffuse
 from fdmvgcl.datasets import load
 from fdmvgcl.diffusion.linear import make_filter
 from fdmvgcl.fractional import mittag_leffler, response
@@ -101,7 +101,8 @@ def collapse() -> Figure:
     figure, (left, right) = _panels(2)
     graph = load("digits").graph()
     for lr, colour in ((0.002, COLOURS[1]), (0.02, COLOURS[3])):
-        model = FDMVGCL(dim=128, views=4, epochs=60, lr=lr, min_rank=0, merge_width=0).fit(graph)
+        schedule = Schedule(lr=lr, min_rank=0, merge_width=0)
+        model = FDMVGCL(dim=128, views=4, epochs=60, schedule=schedule).fit(graph)
         left.plot([record["effective_rank"] for record in model.history_], color=colour, label=f"lr = {lr:g}")
         right.plot([sum(r["view_similarity"]) / len(r["view_similarity"]) for r in model.history_], color=colour)
     left.set(xlabel="epoch", ylabel="effective rank", ylim=(0, None))

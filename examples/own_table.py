@@ -40,7 +40,7 @@ def main() -> None:
         print(graph.describe())
 
         # Prices and grams have different units, so each column is brought to one scale.
-        model = FDMVGCL(dim=16, views=3, epochs=5, feature_scaling="columns", seed=0)
+        model = FDMVGCL(dim=16, views=3, epochs=5, features="columns", seed=0)
         z = model.fit_transform(graph)
         write_vectors(folder / "embeddings.parquet", graph.ids, {"z": z})
 

@@ -5,7 +5,6 @@ import runpy
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import torch
 from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, cli
+from fdmvgcl.learning.settings import dotted
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "_build" not in path.parts)]
@@ -107,10 +107,10 @@ def test_pictures_can_be_drawn_and_all_are_shown(tmp_path: Path) -> None:
 
 def test_defaults_in_the_table_of_settings_are_those_of_the_model() -> None:
     page = (ROOT / "docs" / "how-to" / "settings-without-labels.md").read_text()
-    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| ([^|]+) \|", page, re.M)
+    rows = re.findall(r"^\| ((?:`[\w.]+`(?:, )?)+) \| ([^|]+) \|", page, re.M)
     assert len(rows) > 5
-    defaults = {name: parameter.default for name, parameter in signature(FDMVGCL).parameters.items()}
+    defaults = {**dotted(FDMVGCL().settings), "loss": "regularised-cosmean"}
     for names, values in rows:
-        for name, value in zip(re.findall(r"\w+", names), values.split(", "), strict=True):
+        for name, value in zip(re.findall(r"[\w.]+", names), values.split(", "), strict=True):
             default = defaults[name]
             assert value == (f"{default:g}" if isinstance(default, float) else str(default)), name

@@ -19,8 +19,7 @@ ROWS = 8
 def some_rows(name: str, folder: Path) -> NDArray[np.float32]:
     """Evenly spaced rows of the embedding that the command makes, in one thread."""
     command = [sys.executable, "-m", "fdmvgcl", "embed", name, "-o", str(folder), "--quiet"]
-    without = ["--no-report", "--no-evaluate", "--no-views"]
-    subprocess.run([*command, *without], check=True, env={"OMP_NUM_THREADS": "1", "PATH": ""})
+    subprocess.run([*command, "--no-report"], check=True, env={"OMP_NUM_THREADS": "1", "PATH": ""})
     z = np.stack(pq.read_table(folder / "embeddings.parquet")["z"].to_numpy(zero_copy_only=False))
     return z[np.linspace(0, len(z) - 1, ROWS).astype(int)]
 

@@ -8,13 +8,16 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from fdmvgcl.diffusion.linear import diffuse
     from fdmvgcl.graphs.graph import Graph
-    from fdmvgcl.learning.model import FDMVGCL
+    from fdmvgcl.learning import FDMVGCL, Diffusion, Features, Schedule
     from fdmvgcl.learning.transforms import AddEmbedding
 
-__all__ = ["FDMVGCL", "AddEmbedding", "Graph", "diffuse"]
+__all__ = ["FDMVGCL", "AddEmbedding", "Diffusion", "Features", "Graph", "Schedule", "diffuse"]
 
 _HOMES = {
     "FDMVGCL": "fdmvgcl.learning.model",
+    "Diffusion": "fdmvgcl.learning.settings",
+    "Schedule": "fdmvgcl.learning.settings",
+    "Features": "fdmvgcl.learning.settings",
     "AddEmbedding": "fdmvgcl.learning.transforms",
     "Graph": "fdmvgcl.graphs.graph",
     "diffuse": "fdmvgcl.diffusion.linear",

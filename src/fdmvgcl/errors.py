@@ -1,10 +1,16 @@
-"""Errors that say which rule was broken, and where."""
+"""Errors that say which rule was broken, and where. What is none of these is a fault of ours."""
 
+import difflib
 import os
+from collections.abc import Iterable
 
 
-class InputError(ValueError):
-    """A user's file breaks a rule. ``str()`` is one line: ``edges.csv:17: weight must be …, got 'abc'``.
+class UserError(ValueError):
+    """Something that whoever calls can mend: a file, an argument, a setting. ``str()`` is one line."""
+
+
+class InputError(UserError):
+    """A user's file breaks a rule: ``edges.csv:17: weight must be …, got 'abc'``.
 
     Args:
         path: the file, as the user named it.
@@ -24,7 +30,7 @@ class InputError(ValueError):
         return type(self), (self.path, self.rule, self.line)
 
 
-class RowError(ValueError):
+class RowError(UserError):
     """One row of an argument breaks a rule; a reader turns the row into the line of its file.
 
     Args:
@@ -41,7 +47,31 @@ class RowError(ValueError):
         return type(self), (self.rule, self.row)
 
 
+class ArgumentError(UserError):
+    """An argument breaks a rule: ``dim must be a whole number of at least 1, got 0``.
+
+    Args:
+        argument: its name in Python, such as ``"dim"`` or ``"schedule.lr"``.
+        rule: what must hold and what was found instead.
+    """
+
+    def __init__(self, argument: str, rule: str) -> None:
+        self.argument = argument
+        self.rule = rule
+        super().__init__(f"{argument} {rule}")
+
+    def __reduce__(self) -> tuple[type["ArgumentError"], tuple[str, str]]:
+        return type(self), (self.argument, self.rule)
+
+
 def shown(value: object, limit: int = 60) -> str:
     """``repr(value)`` on one line, cut so that a message stays readable."""
     text = repr(value)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def near_misses(name: str, known: Iterable[str]) -> str:
+    """``; did you mean 'lr'?``, or what there is if nothing is near."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(map(repr, close))}?" if close else f"; known are {', '.join(names)}"

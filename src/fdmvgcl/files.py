@@ -15,7 +15,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from fdmvgcl.errors import InputError
+from fdmvgcl.errors import ArgumentError, InputError
 
 StrPath = str | os.PathLike[str]
 
@@ -99,7 +99,7 @@ def write_npz(path: StrPath, arrays: dict[str, NDArray]) -> None:
     """
     for name, array in arrays.items():
         if array.dtype.hasobject:
-            raise ValueError(f"{name} must not hold Python objects, got dtype {array.dtype}")
+            raise ArgumentError(name, f"must not hold Python objects, got dtype {array.dtype}")
     with atomic_write(path) as handle:
         np.savez(handle, **arrays)  # type: ignore[arg-type]
 

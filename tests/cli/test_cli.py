@@ -1,15 +1,17 @@
 """The command line, as a person or a script meets it."""
 
+import inspect
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -21,7 +23,9 @@ from typer.testing import CliRunner
 from fdmvgcl import FDMVGCL, Graph, __version__, cli, datasets
 from fdmvgcl.cli import commands, options
 from fdmvgcl.cli.console import printable
-from fdmvgcl.losses import LOSSES
+from fdmvgcl.diffusion.cost import Workload
+from fdmvgcl.learning import prepare
+from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.results import checkpoints
 from fdmvgcl.results.checkpoints import graph_fingerprint
 
@@ -103,16 +107,12 @@ class TestHelp:
         assert "fdmvgcl embed edges.csv" in done("embed", "--help").out
         assert done("--version").out == f"fdmvgcl {__version__}\n"
 
-    def test_defaults_are_those_of_the_model(self) -> None:
-        ours = {name: each.default for name, each in signature(commands.embed).parameters.items()}
-        theirs = FDMVGCL().get_params()
-        shared = set(ours) & set(theirs)
-        assert {"dim", "loss", "eta", "min_rank", "skip_weight", "learn_time"} <= shared
-        assert {name: ours[name] for name in shared} == {name: theirs[name] for name in shared}
-
-    def test_help_names_every_loss(self) -> None:
-        told = options.Loss.__metadata__[0].help.replace(",", " ").replace(".", " ").split()
-        assert set(LOSSES) <= set(told)
+    def test_embed_has_few_options_of_its_own(self) -> None:
+        given = inspect.signature(commands.embed).parameters
+        own = [o for o in given.values() if getattr(o.annotation.__metadata__[0], "rich_help_panel", None)]
+        panels = [each.annotation.__metadata__[0].rich_help_panel for each in own]
+        assert len([panel for panel in panels if panel != options.COMMON]) <= 18
+        assert set(panels) == {options.INPUT, options.OUTPUT, options.MODEL, options.COMMON}
 
     @pytest.mark.parametrize(
         "args", [("--help",), ("embed", "--help"), ("similar", "none", "--id", "x"), ("datasets",)]
@@ -138,7 +138,6 @@ class TestEmbed:
         names = {str(path.relative_to("out")) for path in Path("out").rglob("*") if path.is_file()}
         assert names == {
             "embeddings.parquet",
-            "views.parquet",
             "graph.npz",
             "history.jsonl",
             "report.html",
@@ -157,26 +156,54 @@ class TestEmbed:
         assert told <= set(history[0])
         assert "class_ratio" not in history[0]
 
-    def test_like_edges_are_told_of_kept_and_found_again_for_new_nodes(self, edges: Path, features: Path) -> None:
-        given = ("embed", edges, "--features", features, *SMALL)
-        plain = done(*given, "-o", "plain")
-        assert "most like it" not in plain.out
-        linked = done(*given, "--like-edges", "3", "--like-weight", "0.5", "-o", "linked")
-        assert "linking every node to the 3 most like it: all pairs of nodes are compared" in linked.out
-        z = embedding(Path("linked/embeddings.parquet"))[1]
-        assert not np.allclose(z, embedding(Path("plain/embeddings.parquet"))[1], atol=1e-4)
-        assert Graph.load("linked/graph.npz").num_edges == Graph.load("plain/graph.npz").num_edges
-        done("transform", "linked", edges, "--features", features, "-o", "again.parquet")
-        np.testing.assert_array_equal(embedding(Path("again.parquet"))[1], z)
+    def test_settings_come_from_a_file_then_set_then_options(self, edges: Path) -> None:
+        Path("mine.toml").write_text('dim = 8\nviews = 2\nepochs = 2\nloss = "vicreg"\n[schedule]\nlr = 0.5\n')
+        done("embed", edges, "--settings", "mine.toml", "--set", "schedule.lr=0.25", "--views", 3, "-o", "out")
+        settings = FDMVGCL.load("out/model").settings
+        assert (settings["dim"], settings["views"], settings["schedule"]["lr"]) == (8, 3, 0.25)
+        assert settings["loss"]["name"] == "vicreg"
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("[schedule]\nlrr = 1\n", "mine.toml: schedule.lrr is no setting of Schedule; did you mean 'lr'"),
+            ("dim = [\n", "mine.toml: is not valid TOML"),
+            ("[dim]\nx = 1\n", "mine.toml: dim is no setting"),
+        ],
+    )
+    def test_a_file_of_settings_that_cannot_be(self, edges: Path, text: str, told: str) -> None:
+        Path("mine.toml").write_text(text)
+        assert told in run("embed", edges, "--settings", "mine.toml").error
+        assert not Path("edges.fdmvgcl").exists()
+
+    def test_everything_is_decided_and_computed_once(self, edges: Path, features: Path, monkeypatch: Any) -> None:
+        counts: Counter[str] = Counter()
+
+        def counted(owner: Any, name: str) -> None:
+            wrapped = getattr(owner, name)
+
+            def call(*args: Any, **kwargs: Any) -> Any:
+                counts[name] += 1
+                return wrapped(*args, **kwargs)
+
+            monkeypatch.setattr(owner, name, call)
+
+        counted(FeatureTransform, "fit")
+        counted(prepare, "suggested_skip")
+        counted(Graph, "operator")
+        counted(prepare, "diffusion_basis")
+        counted(FDMVGCL, "_views")
+        done("embed", edges, "--features", features, *SMALL, "--no-report")
+        assert counts == dict.fromkeys(["fit", "suggested_skip", "operator", "diffusion_basis", "_views"], 1)
 
     def test_the_same_bytes_each_time_and_without_labels(self, edges: Path) -> None:
         done("embed", edges, "-o", "a", *SMALL)
-        done("embed", edges, "-o", "b", *SMALL, "--labels", club_labels(), "--no-views")
+        done("embed", edges, "-o", "b", *SMALL, "--labels", club_labels(), "--keep-views")
         done("embed", edges, "-o", "c", *SMALL, "--seed", 1)
         bytes_of = {name: Path(name, "embeddings.parquet").read_bytes() for name in "abc"}
         assert bytes_of["a"] == bytes_of["b"] != bytes_of["c"]
-        assert Path("a/views.parquet").exists()
-        assert not Path("b/views.parquet").exists()
+        assert not Path("a/views.parquet").exists()
+        assert Path("b/views.parquet").exists()
 
     def test_labels_add_an_evaluation(self, edges: Path) -> None:
         labels = club_labels()
@@ -201,8 +228,6 @@ class TestEmbed:
             hi, officer, alone = zip(*record["class_ratio"], strict=True)
             assert all(0 < ratio < 10 for ratio in hi + officer)
             assert set(alone) == {None}
-        done("embed", edges, "--labels", labels, "--no-evaluate", "-o", "none", *SMALL)
-        assert "class_ratio" not in Path("none/history.jsonl").read_text()
 
     def test_quiet_is_quiet(self, edges: Path) -> None:
         result = done("embed", edges, "-q", *SMALL)
@@ -213,13 +238,13 @@ class TestEmbed:
 
     def test_a_data_set_by_name_wins_over_a_file_and_says_so(self) -> None:
         Path("karate").write_text("a b\n")
-        out = done("embed", "karate", "--no-evaluate", *SMALL).out
+        out = done("embed", "karate", *SMALL).out
         assert "write ./karate for the file" in out
         assert "34 nodes, 78 edges" in out
         assert "2 nodes" in done("embed", "./karate", "-o", "file", *SMALL).out
 
     def test_an_unstable_scheme_is_warned_of(self, edges: Path) -> None:
-        result = done("embed", edges, *SMALL, "--scheme", "predictor", "--step", 1)
+        result = done("embed", edges, *SMALL, "--set", "diffusion.scheme=predictor", "--set", "diffusion.step=1")
         assert result.err.startswith("warning: scheme 'predictor' is unstable")
 
     def test_hostile_names_are_shown_as_they_are(self) -> None:
@@ -230,7 +255,7 @@ class TestEmbed:
         assert printable("a\x1b[31m\nb\u2028") == "a\\x1b[31m\\nb\\u2028"
 
     def test_many_epochs_are_told_in_few_lines(self, edges: Path) -> None:
-        err = done("embed", edges, "--dim", 4, "--views", 2, "--epochs", 50, "--min-rank", 0).err
+        err = done("embed", edges, "--dim", 4, "--views", 2, "--epochs", 50, "--set", "schedule.min_rank=0").err
         first_phase = [line for line in err.splitlines() if line.startswith("training")]
         assert 15 <= len(first_phase) <= 22
         assert "epoch 50 of 50" in first_phase[-1]
@@ -287,18 +312,22 @@ class TestBadInput:
             ("--dim", "0", "--dim"),
             ("--dim", "x", "--dim"),
             ("--views", "1", "--views"),
-            ("--lr", "-1", "--lr must lie in [0, 10]"),
-            ("--skip-weight", "-1", "--skip-weight must be a finite number"),
-            ("--like-weight", "-1", "--like-weight must be a finite number"),
+            ("--set", "schedule.lr=-1", "--set schedule.lr must lie in [0, 10]"),
+            ("--set", "diffusion.skip_weight=-1", "--set diffusion.skip_weight must be a finite number"),
+            ("--set", "schedule.lrr=1", "--set schedule.lrr is no setting of Schedule; did you mean 'lr'"),
+            ("--set", "schedul.lr=1", "--set schedul is no setting; did you mean 'schedule'?"),
+            ("--set", "schedule=1", "--set schedule is a group of settings: name one of them"),
+            ("--set", "lr", "--set must look like schedule.lr=0.01, got 'lr'"),
+            ("--set", "loss.lambda=1", "--set loss.lambda is no setting of the loss"),
+            ("--set", "seed=true", "--seed must be a whole number"),
             ("--time", "0", "time"),
             ("--seed", str(2**70), "--seed"),
-            ("--scheme", "euler", "scheme"),
-            ("--scheme", "l1", "step"),
-            ("--activation", "tanh", "activation must be one of"),
-            ("--loss", "infonce", "loss must be one of ('regularised-cosmean', 'cosmean'"),
-            ("--normalisation", "row", "normalisation"),
-            ("--feature-scaling", "x", "--feature-scaling must be"),
-            ("--order-of-work", "x", "--order-of-work must be one of"),
+            ("--set", "diffusion.scheme=euler", "scheme"),
+            ("--set", "diffusion.scheme=l1", "step"),
+            ("--set", "diffusion.activation=tanh", "diffusion.activation must be one of"),
+            ("--set", "loss=infonce", "loss must be one of ('regularised-cosmean', 'cosmean'"),
+            ("--set", "diffusion.normalisation=row", "diffusion.normalisation"),
+            ("--set", "features.scaling=x", "--set features.scaling must be"),
             ("--device", "abacus", "device 'abacus' cannot be used"),
             ("--device", "meta", "device 'meta' cannot be used"),
             ("--dim", "1000000000", "of memory and this machine has"),
@@ -315,7 +344,7 @@ class TestBadInput:
     def test_divergence_is_one_line(self, edges: Path) -> None:
         ids = Graph.read(edges).ids
         Path("bad.csv").write_text("id,x\n" + "".join(f"{node},1e38\n" for node in ids))
-        huge = ("--features", "bad.csv", "--feature-scaling", "none")
+        huge = ("--features", "bad.csv", "--set", "features.scaling=none")
         assert run("embed", edges, *SMALL, "-q", "-o", "mine", *huge).error.startswith("the loss is nan")
 
     def test_a_folder_of_others_is_refused(self, edges: Path) -> None:
@@ -332,13 +361,19 @@ class TestBadInput:
         assert "SOURCE" in run("embed").error
 
     def test_an_internal_error_is_one_line_unless_asked_for(self, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(FDMVGCL, "fit", lambda *_, **__: {}["a"])
+        monkeypatch.setattr(FDMVGCL, "prepare", lambda *_, **__: {}["a"])
         result = run("embed", edges)
         assert result.code == 1
         assert "internal error: KeyError: 'a'" in result.err
         assert "Traceback" not in result.err
         monkeypatch.setenv(commands.DEBUG_VARIABLE, "1")
         assert "Traceback" in run("embed", edges).err
+
+    def test_a_value_error_of_our_own_is_no_bad_input(self, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(FDMVGCL, "prepare", lambda *_, **__: np.zeros(2) @ np.zeros(3))
+        result = run("embed", edges)
+        assert result.code == 1
+        assert "internal error: ValueError: matmul" in result.err
 
 
 class TestResults:
@@ -485,7 +520,7 @@ class TestResume:
         told = "no checkpoint here: starting from the beginning"
         assert told in done("embed", edges, *SMALL, "--resume").out
         assert told in done("embed", edges, *SMALL, "--seed", 3, "--resume").out
-        Path("edges.fdmvgcl/views.parquet").unlink()
+        Path("edges.fdmvgcl/history.jsonl").unlink()
         assert told in done("embed", edges, *SMALL, "--seed", 3, "--resume").out
 
     def test_a_checkpoint_of_another_run_is_refused(self, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -500,9 +535,9 @@ class TestResume:
 
     @pytest.mark.parametrize("epochs", [1, 2, 3])
     def test_the_path_taken_is_kept(self, edges: Path, monkeypatch: pytest.MonkeyPatch, epochs: int) -> None:
-        done("embed", edges, *SMALL, "--order-of-work", "project", "-o", "whole")
         with monkeypatch.context() as patch:
-            patch.setattr(FDMVGCL, "choose_order", lambda self, graph: "project")
+            patch.setattr(Workload, "faster_order", lambda self, limit: "project")
+            done("embed", edges, *SMALL, "-o", "whole")
             stop_after(patch, epochs)
             assert run("embed", edges, *SMALL, "-o", "part").code == 130
         done("embed", edges, *SMALL, "-o", "part", "--resume")
@@ -587,8 +622,8 @@ class TestKilled:
             [sys.executable, "-c", KILLER], env=environment, capture_output=True, text=True, check=False
         )
         assert result.returncode == 0, result.stderr
-        # three checkpoints, model (two files), graph, history, run, views, embeddings, report
-        assert int(result.stdout) == 11
+        # three checkpoints, model (two files), graph, history, run, embeddings, report
+        assert int(result.stdout) == 10
 
     @staticmethod
     def start(edges: Path, *args: str, until: Callable[[], bool]) -> subprocess.Popen[str]:
@@ -601,7 +636,7 @@ class TestKilled:
 
     @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
     def test_ctrl_c_and_kill_save_and_say_how_to_go_on(self, edges: Path, number: signal.Signals, code: int) -> None:
-        args = ("--dim", "8", "--views", "2", "--epochs", "150", "--min-rank", "0", "-o")
+        args = ("--dim", "8", "--views", "2", "--epochs", "150", "--set", "schedule.min_rank=0", "-o")
         checkpoint = Path("part/checkpoint.safetensors")
         process = self.start(edges, *args, "part", until=checkpoint.exists)
         process.send_signal(number)

@@ -19,7 +19,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loss_curves, "DIM", 8)
     monkeypatch.setattr(loss_curves, "GRID", (0, 1, 3))
     monkeypatch.setattr(loss_curves, "SPLITS", 2)
-    settings = {"dim": 4, "views": 2, "epochs": 1, "time": 1.0, "skip": 0}
+    settings = {"dim": 4, "views": 2, "epochs": 1, "time": 1.0, "diffusion.skip": 0}
     monkeypatch.setattr(dynamics_table, "SETTINGS", settings)
     monkeypatch.setattr(dynamics_table, "CONTROL_ROWS", ())  # karate has no features to probe
 
@@ -40,7 +40,7 @@ def test_a_snapshot_is_what_a_shorter_training_gives(small: None) -> None:
     record = loss_curves._curve("karate", "cosmean", 0)
     bench = benchmark("karate")
     settings = loss_curves._settings("karate", "cosmean") | {"epochs": 3}
-    views = torch.from_numpy(embed(bench.graph, settings | {"view_scaling": "none"}, 0).views)
+    views = torch.from_numpy(embed(bench.graph, settings | {"diffusion.view_scaling": "none"}, 0).views)
     outcomes = bench.probe([loss_curves._summed(views)], range(2))
     assert record["test"][-1] == [outcome.test for outcome in outcomes]
     assert record["validation"][-1] == [outcome.choice.validation for outcome in outcomes]
@@ -100,7 +100,7 @@ def test_dynamics_whole_run_on_karate(small: None, tmp_path: Path) -> None:
     for row in dynamics_table.ROWS:
         assert f"| {row} |" in page
     (record,) = RecordFile(tmp_path / "records.jsonl").matching(row="cde")
-    assert record["settings"]["dynamics"] == "cde"
+    assert record["settings"]["diffusion"]["dynamics"] == "cde"
     assert len(record["test"]) == len(record["untrained"]["test"]) == 10
 
 

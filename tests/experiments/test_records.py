@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from fdmvgcl import cli
 from fdmvgcl.cli.console import Reporter
-from fdmvgcl.cli.reproduce import reproduce, time_to_go
+from fdmvgcl.cli.reproduce import reproduce
 from fdmvgcl.errors import InputError
 from fdmvgcl.experiments import EXPERIMENTS, RecordFile, Run, carry_out, pending
 
@@ -135,9 +135,3 @@ def test_records_are_found_by_part_of_their_key(tmp_path: Path) -> None:
     assert len(records.matching(dataset="cora")) == 2
     assert records.find({"dataset": "cora"}) is None
     assert records.find({"dataset": "cora", "seed": 1}) == records.records[1]
-
-
-def test_time_to_go_goes_by_what_each_run_is_known_to_take() -> None:
-    known, unknown = Run({"number": 0}, dict, 600.0), Run({"number": 1}, dict)
-    assert time_to_go([known], [2.0], jobs=1) == 600.0
-    assert time_to_go([known, unknown], [2.0, 6.0], jobs=2) == 302.0

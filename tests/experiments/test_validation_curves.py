@@ -12,13 +12,14 @@ from fdmvgcl.experiments import RecordFile
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark
 from fdmvgcl.experiments.studies import curves
 from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.settings import Schedule
 
 
 def test_whole_run_on_karate(tmp_path: Path) -> None:
     reproduce("curves", ["karate"], 1, tmp_path, Reporter(quiet=True))
     (record,) = RecordFile(tmp_path / "records.jsonl").records
     assert np.shape(record["validation"]) == (len(curves.GRID), curves.SPLITS)
-    trained = FDMVGCL(seed=0, merge_width=0.0).fit(benchmark("karate").graph)
+    trained = FDMVGCL(seed=0, schedule=Schedule(merge_width=0.0)).fit(benchmark("karate").graph)
     assert record["stops"] == len(trained.history_)
     told = (tmp_path / "curves.txt").read_text()
     assert f"{100 * np.mean(record['validation'][0]):.1f}" in told

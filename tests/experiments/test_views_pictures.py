@@ -39,8 +39,8 @@ def test_whole_run_on_karate(small: None, tmp_path: Path, name: str, files: set[
 
 def test_settings_take_the_papers_time_and_rates_and_are_valid() -> None:
     settings = fixed_views("cora", 2, dim=8, epochs=3)
-    assert (settings["time"], settings["lr"], settings["weight_decay"]) == (20.0, 0.01, 0.0005)
-    FDMVGCL(**settings).check_parameters()
+    model = FDMVGCL.from_settings(settings)
+    assert (model.time, model.schedule.lr, model.schedule.weight_decay) == (20.0, 0.01, 0.0005)
     assert "time" not in fixed_views("karate", 2, dim=8, epochs=3)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from fdmvgcl import FDMVGCL, Graph
+from fdmvgcl import FDMVGCL, Diffusion, Graph
 from fdmvgcl.graphs.assortativity import assortativity, direction_assortativity, magnitude_assortativity
 
 
@@ -58,7 +58,7 @@ def test_scaling_rows_changes_the_magnitudes_and_not_the_directions() -> None:
 
 def _chosen(adjacency: sparse.csr_array, features: np.ndarray) -> tuple[str, str, int]:
     model = FDMVGCL(dim=4, views=2, epochs=0).fit(Graph.from_scipy(adjacency, features.astype(np.float32)))
-    return model.features_in_.scaling, model.view_scaling_, model.skip_
+    return model.chosen_.features.scaling, model.chosen_.view_scaling, model.chosen_.skip
 
 
 def test_the_defaults_follow_the_graph() -> None:
@@ -73,14 +73,16 @@ def test_the_defaults_follow_the_graph() -> None:
 
 def test_a_graph_without_features_is_not_given_a_skip() -> None:
     model = FDMVGCL(dim=4, views=2, epochs=0).fit(Graph.from_networkx(nx.karate_club_graph()))
-    assert (model.view_scaling_, model.skip_) == ("rows", 0)
+    assert (model.chosen_.view_scaling, model.chosen_.skip) == ("rows", 0)
 
 
 def test_a_setting_that_is_given_is_not_overruled() -> None:
     two = sparse.csr_array(nx.to_scipy_sparse_array(nx.disjoint_union(nx.complete_graph(6), nx.complete_graph(6))))
     graph = Graph.from_scipy(two, np.eye(12, dtype=np.float32))
-    model = FDMVGCL(dim=4, views=2, epochs=0, skip=0, feature_scaling="none", view_scaling="rows").fit(graph)
-    assert (model.features_in_.scaling, model.view_scaling_, model.skip_) == ("none", "rows", 0)
+    diffusion = Diffusion(skip=0, view_scaling="rows")
+    chosen = FDMVGCL(dim=4, views=2, epochs=0, diffusion=diffusion, features="none").fit(graph).chosen_
+    assert (chosen.features.scaling, chosen.view_scaling, chosen.skip) == ("none", "rows", 0)
     suggested = FDMVGCL(dim=4, views=2, epochs=0).fit(graph)
     assert float(suggested.encoder_.skip_weight) == 10.0
-    assert float(FDMVGCL(dim=4, views=2, epochs=0, skip=1).fit(graph).encoder_.skip_weight) == 1.0
+    asked = FDMVGCL(dim=4, views=2, epochs=0, diffusion=Diffusion(skip=1)).fit(graph)
+    assert float(asked.encoder_.skip_weight) == 1.0

@@ -11,10 +11,10 @@ from scipy import sparse
 from sklearn.base import clone
 from torch_geometric.data import Data
 
-from fdmvgcl import FDMVGCL, AddEmbedding, Graph
+from fdmvgcl import FDMVGCL, AddEmbedding, Diffusion, Features, Graph, Schedule
 from fdmvgcl.errors import InputError
 from fdmvgcl.learning.features import FeatureTransform, substitute_features
-from fdmvgcl.losses import LOSSES, make_loss
+from fdmvgcl.losses import LOSSES, RegularisedCosmean, make_loss
 
 SMALL = {"dim": 16, "views": 3, "epochs": 3, "time": 3.0}
 
@@ -41,10 +41,13 @@ def test_fit_transform_gives_rows_in_order_of_ids() -> None:
 
 
 def test_scikit_learn_manners() -> None:
-    model = FDMVGCL(dim=16, eta=0.2)
+    model = FDMVGCL(dim=16, loss=RegularisedCosmean(eta=0.2), schedule=Schedule(lr=0.01))
     copy = clone(model)
-    assert copy.get_params() == model.get_params()
-    assert copy.set_params(dim=8).dim == 8
+    assert copy.settings == model.settings
+    assert copy.settings["loss"] == {"name": "regularised-cosmean", "eta": 0.2}
+    assert copy.set_params(dim=8, schedule__lr=0.5, features__scaling="rows").dim == 8
+    assert (copy.schedule, model.schedule) == (Schedule(lr=0.5), Schedule(lr=0.01))
+    assert copy.feature_settings == Features(scaling="rows")
     with pytest.raises(ValueError, match="must be fitted"):
         copy.transform(make_graph())
 
@@ -71,10 +74,12 @@ def test_order_of_nodes_in_the_file_does_not_matter() -> None:
 def test_both_orders_of_work_give_the_same_numbers(sparse_features: bool, normalisation: str) -> None:
     graph = make_graph(sparse_features=sparse_features)
     results = [
-        FDMVGCL(**SMALL, order_of_work=order, normalisation=normalisation, self_loops=0.5).fit(graph)
-        for order in ("project", "diffuse")
+        FDMVGCL(**SMALL, diffusion=Diffusion(normalisation=normalisation, self_loops=0.5))
+        for _ in ("project", "diffuse")
     ]
-    assert [m.order_of_work_ for m in results] == ["project", "diffuse"]
+    for model, order in zip(results, ("project", "diffuse"), strict=True):
+        model.fit(model.prepare(graph, order_of_work=order))
+    assert [m.chosen_.order_of_work for m in results] == ["project", "diffuse"]
     for first, second in zip(*(m.history_ for m in results), strict=True):
         assert first["loss"] == pytest.approx(second["loss"], rel=1e-4)
         assert first["alpha"] == pytest.approx(second["alpha"], rel=1e-4)
@@ -118,7 +123,7 @@ def test_edge_weights_count() -> None:
 def test_graphs_without_features_use_the_documented_substitute() -> None:
     graph = Graph.from_networkx(nx.karate_club_graph())
     model = FDMVGCL(**SMALL).fit(graph)
-    assert model.features_in_.substitute
+    assert model.chosen_.features.substitute
     first = substitute_features(("a", "b"))
     assert np.array_equal(first[1], substitute_features(("new", "b"))[1])
     assert abs(first[0] @ first[1]) < 0.4
@@ -144,18 +149,16 @@ def test_scaled_features_are_what_their_definition_says(scaling: str, compressed
         truth[:, :-1] /= truth[:, :-1].std(axis=0)
     if scaling in ("rows", "both"):
         truth /= abs(truth).sum(axis=1, keepdims=True)
-    model = FDMVGCL(**SMALL, feature_scaling=scaling).fit(graph)
-    x = model.features_in_.apply(graph)
+    x, centre = FDMVGCL(**SMALL, features=scaling).fit(graph).chosen_.features.apply(graph)
     assert (x.layout == torch.sparse_csr) == compressed
     np.testing.assert_allclose(x.to_dense().numpy(), truth, rtol=1e-5)
-    np.testing.assert_allclose(model.feature_centre_, truth.mean(axis=0), rtol=1e-5)
+    np.testing.assert_allclose(centre.numpy(), truth.mean(axis=0), rtol=1e-5)
 
 
 def test_a_column_that_varies_little_around_a_large_mean_is_still_centred() -> None:
     graph = make_graph()
     table = np.repeat(1e6 + np.arange(40.0)[:, None], 2, axis=1)  # deviation 11.5: 1e-5 of the mean
-    model = FDMVGCL(**SMALL, feature_scaling="columns").fit(graph.with_features(table))
-    x = model.features_in_.apply(graph.with_features(table)).numpy() - model.feature_centre_
+    x = FDMVGCL(**SMALL, features="columns").prepare(graph.with_features(table)).features.dense().numpy()
     np.testing.assert_allclose(x.mean(axis=0), 0, atol=1e-2)
     np.testing.assert_allclose(x.std(axis=0), 1, rtol=1e-2)
 
@@ -163,7 +166,7 @@ def test_a_column_that_varies_little_around_a_large_mean_is_still_centred() -> N
 def test_columns_scaled_sparse_and_dense_give_the_same_views() -> None:
     graph = make_graph(sparse_features=True)
     dense = graph.with_features(graph.features.toarray())
-    first, second = (FDMVGCL(**SMALL, feature_scaling="columns").fit(g).transform_views(g) for g in (graph, dense))
+    first, second = (FDMVGCL(**SMALL, features="columns").fit(g).transform_views(g) for g in (graph, dense))
     np.testing.assert_allclose(first, second, atol=1e-5)
 
 
@@ -171,10 +174,11 @@ def test_columns_scaled_sparse_and_dense_give_the_same_views() -> None:
 @pytest.mark.parametrize("feature_scaling", ["rows", "both"])
 def test_save_and_load_round_trip(tmp_path: Path, view_scaling: str, feature_scaling: str) -> None:
     graph = make_graph()
-    model = FDMVGCL(**SMALL, view_scaling=view_scaling, feature_scaling=feature_scaling).fit(graph)
+    model = FDMVGCL(**SMALL, diffusion=Diffusion(view_scaling=view_scaling), features=feature_scaling).fit(graph)
     model.save(tmp_path / "model")
     loaded = FDMVGCL.load(tmp_path / "model")
-    assert loaded.get_params() == model.get_params()
+    assert loaded.settings == model.settings
+    assert loaded.device == model.device
     assert loaded.transform(graph).tobytes() == model.transform(graph).tobytes()
     assert loaded.history_ == model.history_
 
@@ -193,10 +197,10 @@ def test_warm_start_goes_on_from_a_saved_model(tmp_path: Path) -> None:
     ("name", "damage", "message"),
     [
         ("config.json", lambda b: b[:40], "is not valid JSON"),
-        ("config.json", lambda b: b"[]", "model of format 4, got 'list'"),
-        ("config.json", lambda b: b.replace(b'"format": 4', b'"format": 99'), "format 4, got 99"),
+        ("config.json", lambda b: b"[]", "model of format 5, got 'list'"),
+        ("config.json", lambda b: b.replace(b'"format": 5', b'"format": 99'), "format 5, got 99"),
         ("config.json", lambda b: b.replace(b'"dim": 16', b'"dim": 17'), "does not describe the weights"),
-        ("config.json", lambda b: b.replace(b'"dim"', b'"dimm"'), "'dim' is missing or unknown"),
+        ("config.json", lambda b: b.replace(b'"dim"', b'"dimm"'), "must hold the setting dim"),
         (
             "config.json",
             lambda b: b.replace(b'"scaling": "rows"', b'"scaling": "both"'),
@@ -240,35 +244,39 @@ def test_directed_graphs() -> None:
     z = FDMVGCL(**SMALL).fit_transform(graph)
     assert np.isfinite(z).all()
     with pytest.raises(ValueError, match="normalisation must be 'rw' for a directed graph"):
-        FDMVGCL(**SMALL, normalisation="sym").fit(graph)
+        FDMVGCL(**SMALL, diffusion=Diffusion(normalisation="sym")).fit(graph)
 
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_every_loss_trains_is_told_of_and_comes_back_from_disk(tmp_path: Path, name: str) -> None:
     graph = make_graph()
-    model = FDMVGCL(**SMALL | {"epochs": 12, "min_rank": 0.0}, loss=name).fit(graph)
+    model = FDMVGCL(**SMALL | {"epochs": 12}, loss=name, schedule=Schedule(min_rank=0.0)).fit(graph)
     weights = make_loss(name).weights
     for record in model.history_:
         assert record["loss"] == pytest.approx(sum(weight * record[term] for term, weight in weights.items()), rel=1e-5)
     assert model.history_[-1]["loss"] < model.history_[0]["loss"]
     model.save(tmp_path)
     loaded = FDMVGCL.load(tmp_path)
-    assert loaded.loss == loaded.settings["loss"] == name
+    assert loaded.settings["loss"] == model.settings["loss"]
+    assert loaded.settings["loss"]["name"] == name
     assert loaded.transform(graph).tobytes() == model.transform(graph).tobytes()
 
 
-def test_eta_is_of_the_regularised_loss_alone() -> None:
+def test_settings_of_a_loss_count_and_are_told() -> None:
     graph = make_graph()
-    moved = {
-        name: FDMVGCL(**SMALL, loss=name, eta=5.0).fit_transform(graph).tobytes()
-        != FDMVGCL(**SMALL, loss=name).fit_transform(graph).tobytes()
-        for name in LOSSES
-    }
-    assert moved == {name: name == "regularised-cosmean" for name in LOSSES}
+    plain = FDMVGCL(**SMALL).fit_transform(graph)
+    model = FDMVGCL(**SMALL, loss=RegularisedCosmean(eta=5.0))
+    assert not np.allclose(model.fit_transform(graph), plain)
+    assert model.settings["loss"] == {"name": "regularised-cosmean", "eta": 5.0}
+    same = FDMVGCL(**SMALL, loss=RegularisedCosmean())
+    assert same.fit_transform(graph).tobytes() == plain.tobytes()
+    for name in set(LOSSES) - {"regularised-cosmean"}:
+        with pytest.raises(ValueError, match=f"eta is no setting of the loss {name}"):
+            make_loss(name, eta=5.0)
 
 
 def test_time_stepping_schemes_train_too() -> None:
-    z = FDMVGCL(**SMALL, scheme="l1", step=0.5).fit_transform(make_graph())
+    z = FDMVGCL(**SMALL, diffusion=Diffusion(scheme="l1", step=0.5)).fit_transform(make_graph())
     assert np.isfinite(z).all()
 
 
@@ -282,26 +290,26 @@ def test_a_graph_of_one_node_and_one_of_no_edges() -> None:
     [
         ({"dim": 0}, "dim must be a whole number of at least 1, got 0"),
         ({"views": 1}, "views must be a whole number of at least 2, got 1"),
-        ({"step": 0.5}, "step must be left out for scheme .exact."),
-        ({"learn_skip": True, "skip": 0}, "learn_skip must be left out without a skip-connection"),
+        ({"diffusion.step": 0.5}, "step must be left out for scheme .exact."),
+        ({"diffusion.learn_skip": True, "diffusion.skip": 0}, "learn_skip must be left out without a skip-connection"),
         ({"time": -1.0}, "time must be"),
-        ({"activation": "tanh"}, "activation must be one of"),
+        ({"diffusion.activation": "tanh"}, "activation must be one of"),
         ({"loss": "infonce"}, "loss must be one of .*'barlow-twins'.*, got 'infonce'"),
-        ({"feature_scaling": "log"}, "feature_scaling must be"),
-        ({"scheme": "euler"}, "scheme must be one of"),
-        ({"scheme": "l1", "step": 0.7}, "step must"),
-        ({"epochs": -1}, "epochs must be at least 0"),
+        ({"features": "log"}, "scaling must be one of .*, got 'log'"),
+        ({"diffusion.scheme": "euler"}, "scheme must be one of"),
+        ({"diffusion.scheme": "l1", "diffusion.step": 0.7}, "step must"),
+        ({"epochs": -1}, "epochs must be a whole number of at least 0"),
     ],
 )
 def test_bad_settings_are_named(bad: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        FDMVGCL(**(SMALL | bad)).fit(make_graph())
+        FDMVGCL.from_settings(SMALL | bad).fit(make_graph())
 
 
 def test_a_skip_that_is_learnt_but_not_there_is_told() -> None:
     graph = Graph.from_networkx(nx.karate_club_graph())  # no features, so no skip-connection is suggested
     with pytest.warns(UserWarning, match="learn_skip has nothing to learn"):
-        FDMVGCL(**SMALL, learn_skip=True).fit(graph)
+        FDMVGCL(**SMALL, diffusion=Diffusion(learn_skip=True)).fit(graph)
 
 
 @pytest.mark.parametrize("sparse_table", [False, True])
@@ -310,11 +318,11 @@ def test_centred_features_are_the_features_minus_their_mean(sparse_table: bool) 
     table = random.uniform(size=(20, 6)).astype(np.float32) * (random.uniform(size=(20, 6)) < 0.4)
     adjacency = sparse.csr_array(nx.to_scipy_sparse_array(nx.gnm_random_graph(20, 40, seed=0)))
     scaled = table / np.maximum(table.sum(1, keepdims=True), 1e-12)
-    settings = {"dim": 8, "views": 2, "epochs": 3, "view_scaling": "rows", "skip": 0}
+    settings = {"dim": 8, "views": 2, "epochs": 3, "diffusion": Diffusion(view_scaling="rows", skip=0)}
     given = Graph.from_scipy(adjacency, sparse.csr_array(table) if sparse_table else table)
-    ours = FDMVGCL(**settings, feature_scaling="rows").fit_transform(given)
+    ours = FDMVGCL(**settings, features="rows").fit_transform(given)
     by_hand = Graph.from_scipy(adjacency, (scaled - scaled.mean(0)).astype(np.float32))
-    plain = FDMVGCL(**settings, feature_scaling="none", centre_features=False).fit_transform(by_hand)
+    plain = FDMVGCL(**settings, features=Features(scaling="none", centre=False)).fit_transform(by_hand)
     np.testing.assert_allclose(ours, plain, atol=2e-5)
 
 
@@ -326,7 +334,7 @@ def test_new_nodes_are_centred_as_the_training_graph_was(tmp_path: Path) -> None
     model.save(tmp_path / "model")
     other = Graph.from_scipy(adjacency, random.uniform(1, 2, size=(20, 6)).astype(np.float32))
     loaded = FDMVGCL.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.feature_centre_, model.feature_centre_)
+    np.testing.assert_array_equal(loaded.chosen_.features.centre, model.chosen_.features.centre)
     np.testing.assert_array_equal(loaded.transform(other), model.transform(other))
 
 
@@ -335,21 +343,21 @@ def test_features_that_are_all_alike_are_not_centred_away() -> None:
         sparse.csr_array(nx.to_scipy_sparse_array(nx.star_graph(5))), np.full((6, 3), 0.1, dtype=np.float32)
     )
     model = FDMVGCL(dim=4, views=2, epochs=1).fit(graph)
-    assert model.feature_centre_ is None
+    assert model.chosen_.features.centre is None
     assert np.abs(model.transform(graph)).max() > 0
 
 
-@pytest.mark.parametrize("name", ["eta", "skip_weight", "self_loops", "step"])
+@pytest.mark.parametrize("name", ["loss.eta", "diffusion.skip_weight", "diffusion.self_loops", "diffusion.step"])
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
 def test_weights_that_cannot_be_are_refused_by_name(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{name} must be a finite number of at least 0"):
-        FDMVGCL(**{name: value}).check_parameters()
+        FDMVGCL.from_settings({name: value})
 
 
 def test_joint_projections_begin_orthogonal_between_views() -> None:
     graph = Graph.from_networkx(nx.karate_club_graph()).with_features(np.random.default_rng(0).normal(size=(34, 5)))
     for dim, exact in ((16, True), (8, False)):
-        model = FDMVGCL(dim=dim, views=3, epochs=0, initialisation="joint").fit(graph)
+        model = FDMVGCL(dim=dim, views=3, epochs=0, features=Features(initialisation="joint")).fit(graph)
         stacked = model.encoder_.weight.detach().flatten(0, 1)
         gram = (stacked @ stacked.T if exact else stacked.T @ stacked).numpy()
         np.testing.assert_allclose(gram, np.eye(len(gram)) * (1 if exact else 15 / 8), atol=1e-5)
@@ -357,7 +365,8 @@ def test_joint_projections_begin_orthogonal_between_views() -> None:
 
 def test_the_sum_of_joint_views_begins_as_their_concatenation() -> None:
     graph = Graph.from_networkx(nx.karate_club_graph()).with_features(np.random.default_rng(0).normal(size=(34, 5)))
-    model = FDMVGCL(dim=16, views=3, epochs=0, initialisation="joint", activation="identity").fit(graph)
+    joint = {"features": Features(initialisation="joint"), "diffusion": Diffusion(activation="identity")}
+    model = FDMVGCL(dim=16, views=3, epochs=0, **joint).fit(graph)
     views = model.transform_views(graph).astype(np.float64)
     z = model.transform(graph).astype(np.float64)
     concatenated = np.concatenate(list(views), axis=1) / 3

@@ -5,11 +5,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from fdmvgcl import FDMVGCL, Graph
+from fdmvgcl import FDMVGCL, Diffusion, Features, Graph, Schedule
 from fdmvgcl.errors import InputError
 from fdmvgcl.learning.diagnostics import uniformity
-from fdmvgcl.learning.training import Schedule, Trainer, distinct_orders, initial_orders
-from fdmvgcl.losses import LOSSES, make_loss
+from fdmvgcl.learning.settings import dotted
+from fdmvgcl.learning.training import Trainer, distinct_orders, initial_orders
+from fdmvgcl.losses import LOSSES, RegularisedCosmean, make_loss
 
 
 def small_graph(nodes: int = 24, seed: int = 0) -> Graph:
@@ -58,7 +59,9 @@ def test_which_one_is_kept_is_random_and_repeatable() -> None:
 
 def test_orders_are_clamped_and_met_views_pruned() -> None:
     """A large step sends orders to the clamps, where they meet; weights start anew with the views that are left."""
-    model = FDMVGCL(dim=8, views=5, epochs=6, order_lr=1.0, min_rank=0.0, time=2.0).fit(small_graph())
+    model = FDMVGCL(dim=8, views=5, epochs=6, time=2.0, schedule=Schedule(order_lr=1.0, min_rank=0.0)).fit(
+        small_graph()
+    )
     assert len(model.alphas_) < 5
     assert len(model.alphas_) >= 2
     assert model.history_[-1]["phase"] >= 1
@@ -67,32 +70,35 @@ def test_orders_are_clamped_and_met_views_pruned() -> None:
 
 
 def test_fixed_orders_stay() -> None:
-    model = FDMVGCL(dim=8, views=3, epochs=3, learn_alpha=False).fit(small_graph())
+    model = FDMVGCL(dim=8, views=3, epochs=3, diffusion=Diffusion(learn_alpha=False)).fit(small_graph())
     assert model.alphas_.tolist() == initial_orders(3).tolist()
 
 
 def test_learned_time_and_skip_weight_move() -> None:
-    model = FDMVGCL(dim=8, views=2, epochs=3, learn_time=True, learn_skip=True, skip=1, min_rank=0.0).fit(small_graph())
+    diffusion = Diffusion(learn_time=True, learn_skip=True, skip=1)
+    model = FDMVGCL(dim=8, views=2, epochs=3, diffusion=diffusion, schedule=Schedule(min_rank=0.0)).fit(small_graph())
     assert model.history_[-1]["time"] != model.history_[0]["time"]
     assert model.history_[-1]["skip_weight"] != model.history_[0]["skip_weight"]
 
 
 def test_collapse_ends_a_phase_early() -> None:
-    long = FDMVGCL(dim=8, views=2, epochs=200, lr=0.5, eta=0.0, min_rank=0.9, centre_features=False).fit(small_graph())
+    quick = {"loss": RegularisedCosmean(eta=0.0), "schedule": Schedule(lr=0.5, min_rank=0.9)}
+    long = FDMVGCL(dim=8, views=2, epochs=200, features=Features(centre=False), **quick).fit(small_graph())
     assert len(long.history_) < 200
     first, last = long.history_[0], long.history_[-1]
     assert last["effective_rank"] < 0.9 * first["effective_rank"]
 
 
 def test_loss_goes_down() -> None:
-    history = FDMVGCL(dim=16, views=3, epochs=20, min_rank=0.0).fit(small_graph()).history_
+    history = FDMVGCL(dim=16, views=3, epochs=20, schedule=Schedule(min_rank=0.0)).fit(small_graph()).history_
     assert history[-1]["loss"] < history[0]["loss"]
 
 
 @pytest.mark.parametrize("stop_after", [1, 4, 7])
 def test_resumed_training_ends_with_the_same_bits(tmp_path: Path, stop_after: int) -> None:
     """Killed after any epoch, in the first phase or after a pruning, the result is the same to the bit."""
-    graph, settings = small_graph(), {"dim": 8, "views": 5, "epochs": 4, "order_lr": 0.5, "min_rank": 0.0, "time": 2.0}
+    schedule = Schedule(order_lr=0.5, min_rank=0.0)
+    graph, settings = small_graph(), {"dim": 8, "views": 5, "epochs": 4, "time": 2.0, "schedule": schedule}
     whole = FDMVGCL(**settings).fit(graph)
     assert whole.history_[-1]["phase"] >= 1
 
@@ -100,7 +106,7 @@ def test_resumed_training_ends_with_the_same_bits(tmp_path: Path, stop_after: in
         pass
 
     def stop(trainer: Trainer, record: dict) -> None:
-        trainer.save(tmp_path / "state", FDMVGCL(**settings).settings)
+        trainer.save(tmp_path / "state", dotted(FDMVGCL(**settings).settings))
         if len(trainer.history) == stop_after:
             raise Killed
 
@@ -113,7 +119,8 @@ def test_resumed_training_ends_with_the_same_bits(tmp_path: Path, stop_after: in
 
 def test_a_record_tells_of_pairs_and_views() -> None:
     for views, pairs in ((2, 1), (4, 4)):
-        for record in FDMVGCL(dim=20, views=views, epochs=2, learn_alpha=False).fit(small_graph()).history_:
+        model = FDMVGCL(dim=20, views=views, epochs=2, diffusion=Diffusion(learn_alpha=False))
+        for record in model.fit(small_graph()).history_:
             assert [len(record[name]) for name in ("view_similarity", "cka", "alignment")] == [pairs] * 3
             assert len(record["uniformity"]) == len(record["spectrum"]) == views
             assert all(len(shares) == 16 and shares == sorted(shares, reverse=True) for shares in record["spectrum"])
@@ -124,7 +131,7 @@ def test_a_record_tells_of_pairs_and_views() -> None:
 
 def test_a_record_describes_the_views_that_its_step_began_with() -> None:
     """Not those after the step: an untrained model's views are in the first record."""
-    graph, settings = small_graph(), {"dim": 20, "views": 3, "view_scaling": "rows"}
+    graph, settings = small_graph(), {"dim": 20, "views": 3, "diffusion": Diffusion(view_scaling="rows")}
     untrained = torch.from_numpy(FDMVGCL(**settings, epochs=0).fit(graph).transform_views(graph))
     first = FDMVGCL(**settings, epochs=2).fit(graph).history_[0]
     assert first["uniformity"] == pytest.approx([uniformity(view) for view in untrained], abs=1e-4)
@@ -138,7 +145,7 @@ def test_no_term_of_a_loss_is_hidden_by_another_entry_of_the_record(name: str) -
 
 
 def test_an_observer_adds_to_the_record_and_to_nothing_else() -> None:
-    graph, settings = small_graph(), {"dim": 8, "views": 3, "epochs": 3, "min_rank": 0.0}
+    graph, settings = small_graph(), {"dim": 8, "views": 3, "epochs": 3, "schedule": Schedule(min_rank=0.0)}
     seen: list[torch.Tensor] = []
 
     def observe(views: torch.Tensor) -> dict:
@@ -163,7 +170,7 @@ def test_an_observer_may_not_replace_what_the_record_has() -> None:
 def test_checkpoints_of_other_settings_or_kinds_are_refused(tmp_path: Path) -> None:
     graph, path = small_graph(), tmp_path / "state"
     FDMVGCL(dim=8, views=2, epochs=1).fit(
-        graph, on_epoch=lambda t, r: t.save(path, FDMVGCL(dim=8, views=2, epochs=1).settings)
+        graph, on_epoch=lambda t, r: t.save(path, dotted(FDMVGCL(dim=8, views=2, epochs=1).settings))
     )
     with pytest.raises(InputError, match="was made with dim=8, not 16"):
         FDMVGCL(dim=16, views=2, epochs=1).fit(graph, resume=path)
@@ -173,7 +180,7 @@ def test_checkpoints_of_other_settings_or_kinds_are_refused(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "bad", [{"epochs": -1}, {"lr": float("inf")}, {"smallest_alpha": 0.0}, {"min_rank": float("nan")}]
+    "bad", [{"weight_decay": -1}, {"lr": float("inf")}, {"smallest_alpha": 0.0}, {"min_rank": float("nan")}]
 )
 def test_schedule_names_what_is_wrong(bad: dict) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(bad))} must"):

@@ -9,12 +9,13 @@ import pytest
 import scipy.linalg
 import torch
 
-from fdmvgcl import FDMVGCL, Graph
+from fdmvgcl import FDMVGCL, Diffusion, Features, Graph, Schedule
 from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.learning.whitening import ALPHA, whitening
 
 TIME = 3.0
-WIDE = {"dim": 40, "views": 3, "epochs": 0, "activation": "identity", "feature_scaling": "none", "skip": 0}
+WIDE = {"dim": 40, "views": 3, "epochs": 0, "diffusion": Diffusion(activation="identity", skip=0)}
+WHITENED, JOINT = (Features(scaling="none", initialisation=name) for name in ("whitened", "joint"))
 
 
 def noisy_topics(seed: int = 0) -> Graph:
@@ -61,15 +62,15 @@ def test_the_model_begins_as_joint_projections_of_whitened_features_do() -> None
     graph = noisy_topics()
     centred = table(graph) - table(graph).mean(0)
     by_hand = replace(graph, features=(centred @ whitening(graph.operator(), centred, TIME)).numpy())
-    ours = FDMVGCL(**WIDE, initialisation="whitened").fit_transform(graph)
-    theirs = FDMVGCL(**WIDE, initialisation="joint").fit_transform(by_hand)
+    ours = FDMVGCL(**WIDE, features=WHITENED).fit_transform(graph)
+    theirs = FDMVGCL(**WIDE, features=JOINT).fit_transform(by_hand)
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
 def test_a_pruned_model_begins_anew_whitened() -> None:
     """Orders that meet are merged and weights made anew: those, too, are whitened."""
     graph = noisy_topics()
-    settings = WIDE | {"epochs": 1, "merge_width": 10.0, "lr": 0.0, "initialisation": "whitened"}
+    settings = WIDE | {"epochs": 1, "schedule": Schedule(merge_width=10.0, lr=0.0), "features": WHITENED}
     model = FDMVGCL(**settings).fit(graph)
     assert len(model.alphas_) == 2
     weight = model.encoder_.weight.detach()
@@ -82,11 +83,11 @@ def test_a_pruned_model_begins_anew_whitened() -> None:
 def test_more_columns_than_can_be_decomposed_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fdmvgcl.learning.whitening.LARGEST_WIDTH", 4)
     with pytest.raises(ValueError, match="initialisation 'whitened' takes at most 4 feature columns, got 5"):
-        FDMVGCL(**WIDE, initialisation="whitened").fit(noisy_topics())
+        FDMVGCL(**WIDE, features=WHITENED).fit(noisy_topics())
 
 
 def test_saved_and_loaded_it_embeds_the_same(tmp_path: Path) -> None:
     graph = noisy_topics()
-    model = FDMVGCL(**WIDE | {"epochs": 3}, initialisation="whitened").fit(graph)
+    model = FDMVGCL(**WIDE | {"epochs": 3}, features=WHITENED).fit(graph)
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(FDMVGCL.load(tmp_path / "model").transform(graph), model.transform(graph))

@@ -245,7 +245,7 @@ class TestVerdict:
         verdict = judge(np.outer(np.arange(1, 9), np.ones(20)).astype(np.float32), [])
         assert verdict.health == "collapsed"
         assert "the features hardly tell nodes apart" in str(verdict)
-        assert "--epochs" in str(Verdict(rank=1.1, most=20, start=15.0))
+        assert "fewer epochs" in str(Verdict(rank=1.1, most=20, start=15.0))
 
     def test_one_node_of_one_cannot_collapse(self) -> None:
         assert judge(np.ones((1, 5), np.float32), self.history(1.0)).health == "healthy"

@@ -14,6 +14,8 @@ from typer.core import TyperGroup
 
 from fdmvgcl import __version__
 from fdmvgcl.cli import options as o
+from fdmvgcl.errors import ArgumentError, UserError
+from fdmvgcl.learning.settings import full_name
 
 BAD_INPUT, INTERNAL, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 DEBUG_VARIABLE = "FDMVGCL_DEBUG"
@@ -49,7 +51,7 @@ class _OneLineErrors(TyperGroup):
                 getattr(sys, name).reconfigure(errors="replace")  # a terminal that is not UTF-8 must not end a run
         try:
             code = super().main(*args, **{**kwargs, "standalone_mode": False})
-        except (ValueError, OSError, FloatingPointError, MemoryError) as error:
+        except (UserError, OSError, FloatingPointError, MemoryError) as error:
             code = _fail(_told(error), BAD_INPUT, error)
         except Exception as error:
             if hasattr(error, "format_message"):  # typer's own, whose class has moved between versions
@@ -67,17 +69,17 @@ class _OneLineErrors(TyperGroup):
         except KeyboardInterrupt as error:
             print("interrupted; the same command goes on where it was, embed with --resume", file=sys.stderr)
             return TERMINATED if isinstance(error, _Terminated) else INTERRUPTED
-        except ValueError as error:
-            if type(error) is not ValueError:
-                raise
-            raise ValueError(_by_option(str(error), self.commands[ctx.invoked_subcommand].params)) from error
+        except ArgumentError as error:
+            params = self.commands[ctx.invoked_subcommand].params
+            raise UserError(f"{_option_of(error.argument, params)} {error.rule}") from error
 
 
-def _by_option(message: str, params: Sequence[Any]) -> str:
-    """``message`` with the Python name that it begins with as the option that a user types."""
-    name, space, rest = message.partition(" ")
+def _option_of(argument: str, params: Sequence[Any]) -> str:
+    """What a user types for an argument of this name."""
     options = {param.name: max(param.opts, key=len) for param in params}
-    return f"{options.get(name, name)}{space}{rest}"
+    if "changes" in options and argument not in options:
+        return f"{options['changes']} {full_name(argument)}"
+    return options.get(argument, argument)
 
 
 def _told(error: BaseException) -> str:
@@ -119,10 +121,9 @@ def overview(
 @app.command(
     epilog="Examples:\n\n  fdmvgcl embed digits\n\n  fdmvgcl embed edges.csv --features nodes.parquet -o out\n\n"
     "  fdmvgcl embed edges.csv -o out --resume\n\n"
-    "DIR gets embeddings.parquet (id, z), views.parquet, graph.npz, model/, history.jsonl and report.html."
+    "DIR gets embeddings.parquet (id, z), graph.npz, model/, history.jsonl and report.html."
 )
 def embed(
-    ctx: typer.Context,
     source: o.Source,
     features: o.Features = None,
     labels: o.Labels = None,
@@ -130,53 +131,31 @@ def embed(
     weight: o.Weight = None,
     header: o.Header = False,
     fill_missing: o.FillMissing = False,
-    data_root: o.DataRoot = None,
     output: o.Folder = None,
     resume: o.Resume = False,
-    no_views: o.NoViews = False,
-    no_evaluate: o.NoEvaluate = False,
+    keep_views: o.KeepViews = False,
     no_report: o.NoReport = False,
+    dim: o.Dim = None,
+    views: o.Views = None,
+    epochs: o.Epochs = None,
+    time: o.Time = None,
+    seed: o.Seed = None,
+    device: o.Device = None,
+    changes: o.Set = None,
+    settings: o.SettingsFile = None,
+    data_root: o.DataRoot = None,
     quiet: o.Quiet = False,
-    dim: o.Dim = 512,
-    views: o.Views = 5,
-    activation: o.Activation = "leaky",
-    initialisation: o.Initialisation = "orthogonal",
-    feature_scaling: o.FeatureScaling = "auto",
-    centre_features: o.CentreFeatures = True,
-    view_scaling: o.ViewScaling = "auto",
-    seed: o.Seed = 0,
-    device: o.Device = "cpu",
-    time: o.Time = 3.0,
-    learn_time: o.LearnTime = False,
-    dynamics: o.Dynamics = "grand",
-    scheme: o.Scheme = "exact",
-    step: o.Step = None,
-    skip: o.Skip = "auto",
-    skip_weight: o.SkipWeight = None,
-    learn_skip: o.LearnSkip = False,
-    normalisation: o.Normalisation = None,
-    self_loops: o.SelfLoops = 0.0,
-    like_edges: o.LikeEdges = 0,
-    like_weight: o.LikeWeight = 1.0,
-    order_of_work: o.OrderOfWork = None,
-    epochs: o.Epochs = 20,
-    lr: o.LearningRate = 0.002,
-    order_lr: o.OrderRate = 0.01,
-    weight_decay: o.WeightDecay = 0.0,
-    loss: o.Loss = "regularised-cosmean",
-    eta: o.Eta = 0.05,
-    min_rank: o.MinRank = 0.75,
 ) -> None:
     """Embed a graph: learn from it without labels and write embeddings keyed by your ids."""
     from fdmvgcl.cli import embed as command
     from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.settings import model_of
     from fdmvgcl.cli.sources import ReadOptions
-    from fdmvgcl.learning.model import FDMVGCL
 
-    known = FDMVGCL().get_params()
-    model = FDMVGCL(**{name: value for name, value in ctx.params.items() if name in known})
+    given = {"dim": dim, "views": views, "epochs": epochs, "time": time, "seed": seed, "device": device}
+    model = model_of(settings, changes or (), given)
     reading = ReadOptions(features, directed, weight, header, fill_missing)
-    wanted = command.EmbedOptions(output, labels, not no_evaluate, not no_views, resume, data_root, not no_report)
+    wanted = command.EmbedOptions(output, labels, keep_views, resume, data_root, not no_report)
     try:
         command.embed(source, model, reading, wanted, Reporter(quiet))
     except command.Interrupted:
@@ -199,7 +178,7 @@ def transform(
     header: o.Header = False,
     fill_missing: o.FillMissing = False,
     data_root: o.DataRoot = None,
-    device: o.Device = "cpu",
+    device: o.Device = None,
     quiet: o.Quiet = False,
 ) -> None:
     """Embed new nodes, or another graph with the same feature columns, by a model trained before."""
@@ -210,7 +189,9 @@ def transform(
 
     reading = ReadOptions(features, directed, weight, header, fill_missing)
     results = ResultFolder(folder)
-    command(results, source, reading, output, Reporter(quiet), extend=extend, data_root=data_root, device=device)
+    command(
+        results, source, reading, output, Reporter(quiet), extend=extend, data_root=data_root, device=device or "cpu"
+    )
 
 
 @app.command(epilog="Example:\n\n  fdmvgcl similar out --id alice -k 5")
@@ -284,7 +265,7 @@ def reproduce(
 def tune(
     dataset: o.DatasetName,
     trials: o.Trials = 30,
-    dim: o.Dim = 1024,
+    dim: o.PoolDim = 1024,
     seeds: o.Seeds = 1,
     output: o.PoolFile = None,
     jobs: o.Jobs = 1,

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from fdmvgcl.cli.console import Reporter, gigabytes
 from fdmvgcl.cli.report import report, run_record
 from fdmvgcl.cli.sources import Labelled, ReadOptions, data_set_labels, default_folder, file_labels, open_source
+from fdmvgcl.diffusion.cost import Order
+from fdmvgcl.errors import UserError
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.learning.diagnostics import (
     PAIR_ROWS,
@@ -20,8 +22,9 @@ from fdmvgcl.learning.diagnostics import (
     sample_rows,
     significant,
 )
-from fdmvgcl.learning.features import SUBSTITUTE_COLUMNS
 from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.prepare import Prepared
+from fdmvgcl.learning.settings import dotted
 from fdmvgcl.learning.training import Observer, Trainer
 from fdmvgcl.learning.verdict import judge
 from fdmvgcl.losses import unit_rows
@@ -40,17 +43,15 @@ from fdmvgcl.results.vectors import write_vectors
 HOMOPHILY_NEIGHBOURS = 10
 # The estimate is rough, so only what is far beyond the machine is refused.
 _REFUSED, _CLOSE = 1.5, 0.7
-_ORDERS = {"project": "project features, then diffuse", "diffuse": "diffuse features once, then project"}
 
 
 @dataclass(frozen=True)
 class EmbedOptions:
-    """What the command line says besides the model's parameters and how to read the files."""
+    """What the command line says besides the model's settings and how to read the files."""
 
     output: Path | None = None
     labels: Path | None = None
-    evaluate: bool = True
-    keep_views: bool = True
+    keep_views: bool = False
     resume: bool = False
     data_root: Path | None = None
     report: bool = True
@@ -59,38 +60,31 @@ class EmbedOptions:
 def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptions, reporter: Reporter) -> None:
     """Read, train, write, and tell of it."""
     model.check_parameters()
-    check_device(model.device)
     folder = ResultFolder(options.output or default_folder(source))
     with folder.claimed():
         graph, labelled = _read(source, reading, options, reporter)
         fingerprint = graph_fingerprint(graph)
         if options.resume and is_finished(folder, model.settings, fingerprint, views=options.keep_views):
-            reporter.say(f"{folder.path} is complete: there is nothing to resume")
+            reporter.say(f"{folder.path} is finished: there is nothing to resume")
             if options.report and not folder.report.exists():
                 report(folder, reporter)
             return
-        _check_memory(model, graph, reporter)
+        checkpoint = _checkpoint(folder, reporter) if options.resume else None
+        order = None if checkpoint is None else resumed_order(checkpoint, fingerprint)
+        prepared = _prepare(model, graph, order, reporter)
         observe = None if labelled is None else _label_diagnostics(labelled)
-        _train(model, graph, folder, fingerprint, reporter, observe, resume=options.resume)
-        _tell_choices(model, reporter)
-        z = _write(model, graph, folder, keep_views=options.keep_views, run=run_record(source, graph, reading, options))
+        views = _train(model, prepared, folder, fingerprint, reporter, observe, checkpoint)
+        z = model.combine(views)
+        run = run_record(source, graph, reading, options)
+        _write(model, graph, views if options.keep_views else None, z, folder, run)
     if labelled is not None:
         folder.write_labels(graph.ids, labelled.labels, labelled.classes)
         from fdmvgcl.cli.scoring import assess  # late: most graphs come without labels
 
-        assess([z], labelled, graph, model, folder, reporter, tune=False)
+        assess([z], labelled, prepared, model, folder, reporter, tune=False)
     _conclude(model, z, folder, reporter)
     if options.report:
         report(folder, reporter)
-
-
-def check_device(device: str) -> None:
-    """Refuse a device that does not exist or does not compute, before any work."""
-    try:
-        torch.zeros(1, device=device).item()
-    except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ValueError(f"device {device!r} cannot be used here ({reason[:120]})") from None
 
 
 def describe(graph: Graph, reporter: Reporter) -> None:
@@ -108,10 +102,6 @@ def _read(
     describe(graph, reporter)
     if dataset is not None and Path(source).is_file():
         reporter.say(f"  {source} is taken as the data set; write ./{source} for the file of that name")
-    if graph.features is None:
-        reporter.say(f"  no features: {SUBSTITUTE_COLUMNS} random signs drawn from each node's id stand in for them")
-    if not options.evaluate:
-        return graph, None
     if options.labels is not None:
         labelled = file_labels(options.labels, graph)
     elif dataset is not None:
@@ -123,34 +113,31 @@ def _read(
     return graph, labelled
 
 
-def _check_memory(model: FDMVGCL, graph: Graph, reporter: Reporter) -> None:
-    needed, present = model.memory_estimate(graph), machine_memory()
-    reporter.say(
-        f"  training takes about {gigabytes(needed)} of memory; order of work: {_ORDERS[model.choose_order(graph)]}"
-    )
-    if not model.device.startswith("cpu"):
-        return
-    if needed > _REFUSED * present:
-        raise ValueError(
-            f"training needs about {gigabytes(needed)} of memory and this machine has {gigabytes(present)}; "
-            "use a smaller --dim or fewer --views"
-        )
-    if needed > _CLOSE * present:
+def _checkpoint(folder: ResultFolder, reporter: Reporter) -> Path | None:
+    found = folder.checkpoint if folder.checkpoint.exists() else None
+    reporter.say("  no checkpoint here: starting from the beginning" if found is None else f"  resuming {found}")
+    return found
+
+
+def _prepare(model: FDMVGCL, graph: Graph, order: Order | None, reporter: Reporter) -> Prepared:
+    """What the graph decides, told; refused where this machine is far too small for it.
+
+    The order of work of a run that is resumed is kept: another machine's memory must not change it.
+    """
+    with reporter.warnings():
+        prepared = model.prepare(graph, order_of_work=order)
+    for sentence in prepared.sentences:
+        reporter.say(f"  {sentence}")
+    if model.feature_settings.initialisation == "whitened":
+        reporter.say("  whitening what neighbours differ in: eigenvectors of a matrix as wide as the features")
+    needed, present = prepared.memory, machine_memory()
+    reporter.say(f"  training takes about {gigabytes(needed)} of memory")
+    if model.device.startswith("cpu") and needed > _REFUSED * present:
+        told = f"training needs about {gigabytes(needed)} of memory and this machine has {gigabytes(present)}"
+        raise UserError(f"{told}; use a smaller --dim or fewer --views")
+    if model.device.startswith("cpu") and needed > _CLOSE * present:
         reporter.warn(f"that is close to all that this machine has ({gigabytes(present)})")
-
-
-def _tell_choices(model: FDMVGCL, reporter: Reporter) -> None:
-    """What the graph itself decided, where a setting left it open."""
-    features = {"rows": "rows of features divided by their sums", "columns": "columns of features standardised"}
-    chosen = []
-    if model.feature_scaling == "auto" and not model.features_in_.substitute:
-        chosen.append(
-            features.get(model.features_in_.scaling, "features as they are, since neighbours' sums are alike")
-        )
-    if model.skip == "auto" and model.skip_:
-        chosen.append("a skip-connection, since neighbours' features hardly are")
-    if chosen:
-        reporter.say(f"  chosen by the graph: {'; '.join(chosen)}")
+    return prepared
 
 
 def _label_diagnostics(labelled: Labelled) -> Observer:
@@ -180,33 +167,22 @@ def _label_diagnostics(labelled: Labelled) -> Observer:
 
 def _train(
     model: FDMVGCL,
-    graph: Graph,
+    prepared: Prepared,
     folder: ResultFolder,
     fingerprint: str,
     reporter: Reporter,
     observe: Observer | None,
-    *,
-    resume: bool,
-) -> None:
-    """Fit, saving the state on the way. The path taken is part of it: another machine's memory must not change it."""
-    if model.like_edges:
-        reporter.say(f"  linking every node to the {model.like_edges} most like it: all pairs of nodes are compared")
-    if model.initialisation == "whitened":
-        reporter.say("  whitening what neighbours differ in: eigenvectors of a matrix as wide as the features")
-    checkpoint = folder.checkpoint if resume and folder.checkpoint.exists() else None
-    if resume:
-        begun = "no checkpoint here: starting from the beginning" if checkpoint is None else f"resuming {checkpoint}"
-        reporter.say(f"  {begun}")
-    asked = model.order_of_work
-    order = model.choose_order(graph) if checkpoint is None else resumed_order(checkpoint, fingerprint)
-    model.set_params(order_of_work=asked or order)
+    checkpoint: Path | None,
+) -> NDArray[np.float32]:
+    """Fit, saving the state on the way; the views (K, N, d). The path taken is part of what must stay the same."""
+    kept = dotted(model.settings) | {"graph": fingerprint, "order_of_work": prepared.chosen.order_of_work}
     with (
         reporter.warnings(),
         deferred_interrupt(reporter.quiet) as stop,
-        freed_blocks_kept(model.memory_estimate(graph)) as limit_gaps,
+        freed_blocks_kept(prepared.memory) as limit_gaps,
         reporter.progress(model.epochs) as listener,
     ):
-        saver = Checkpointer(folder.checkpoint, model.settings | {"graph": fingerprint}, stop)
+        saver = Checkpointer(folder.checkpoint, kept, stop)
 
         def on_epoch(trainer: Trainer, record: dict[str, Any]) -> None:
             limit_gaps()
@@ -214,28 +190,29 @@ def _train(
             listener(record, last=last)
             saver(trainer, last=last)
 
-        model.fit(graph, on_epoch=on_epoch, observe=observe, resume=checkpoint)
-    model.set_params(order_of_work=asked)
+        return model.fit_transform_views(prepared, on_epoch=on_epoch, observe=observe, resume=checkpoint)
 
 
 def _write(
-    model: FDMVGCL, graph: Graph, folder: ResultFolder, *, keep_views: bool, run: dict[str, Any]
-) -> NDArray[np.float32]:
+    model: FDMVGCL,
+    graph: Graph,
+    views: NDArray[np.float32] | None,
+    z: NDArray[np.float32],
+    folder: ResultFolder,
+    run: dict[str, Any],
+) -> None:
     """Every file aside and renamed; the checkpoint goes last, so that a run killed here can be resumed."""
-    views = model.transform_views(graph)
-    z = model.combine(views)
     model.save(folder.model)
     graph.save(folder.graph)
     folder.write_history(model.history_)
     folder.write_run(run)
     folder.forget_labels()
-    if keep_views:
-        write_views(folder.views, graph.ids, views, model.alphas_.tolist(), model.betas_.tolist())
-    else:
+    if views is None:
         folder.views.unlink(missing_ok=True)
+    else:
+        write_views(folder.views, graph.ids, views, model.alphas_.tolist(), model.betas_.tolist())
     write_vectors(folder.embeddings, graph.ids, {"z": z})
     folder.checkpoint.unlink(missing_ok=True)
-    return z
 
 
 def _conclude(model: FDMVGCL, z: NDArray[np.float32], folder: ResultFolder, reporter: Reporter) -> None:
@@ -247,10 +224,10 @@ def _conclude(model: FDMVGCL, z: NDArray[np.float32], folder: ResultFolder, repo
     if last is not None and last["epoch"] + 1 < model.epochs:
         reporter.say(
             f"training ended after {last['epoch'] + 1} of {model.epochs} epochs, when the rank had fallen to "
-            f"{model.min_rank:.0%} of its start (--min-rank)"
+            f"{model.schedule.min_rank:.0%} of its start (schedule.min_rank)"
         )
     reporter.say(f"embeddings of {z.shape[0]} nodes in {z.shape[1]} dimensions: {folder.embeddings}")
     reporter.say(f"the rest beside it; try: fdmvgcl similar {folder.path} --id ID")
 
 
-__all__ = ["EmbedOptions", "Interrupted", "check_device", "describe", "embed"]
+__all__ = ["EmbedOptions", "Interrupted", "describe", "embed"]

@@ -7,8 +7,10 @@ from fdmvgcl.cli.embed import describe
 from fdmvgcl.cli.scoring import assess
 from fdmvgcl.cli.sources import Labelled, data_set_labels, file_labels, names_data_set
 from fdmvgcl.datasets import load
+from fdmvgcl.errors import UserError
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.prepare import assemble
 from fdmvgcl.results.outputs import ResultFolder
 
 
@@ -23,10 +25,11 @@ def evaluate(
     for remark in labelled.remarks:
         reporter.say(f"  {remark}")
     model = FDMVGCL.load(folder.model, device="cpu")
+    prepared = assemble(model, graph, model.chosen_)
     views = folder.read_views()
     if views is None:
-        views = list(model.transform_views(graph))
-    assess(views, labelled, graph, model, folder, reporter, tune=True)
+        views = list(model.transform_views(prepared))
+    assess(views, labelled, prepared, model, folder, reporter, tune=True)
     folder.write_labels(graph.ids, labelled.labels, labelled.classes)
     reporter.say(f"weights of views tuned on validation, split by split; all choices: {folder.evaluation}")
     reporter.say(f"to see it in the report: fdmvgcl report {folder.path}")
@@ -36,10 +39,10 @@ def _labels(labels: str, splits: Path | None, graph: Graph, data_root: Path | No
     if not names_data_set(labels):
         return file_labels(Path(labels), graph, splits)
     if splits is not None:
-        raise ValueError(f"--splits is for files; the data set {labels!r} has its own")
+        raise UserError(f"--splits is for files; the data set {labels!r} has its own")
     dataset = load(labels, data_root)
     if dataset.num_nodes != graph.num_nodes:
-        raise ValueError(
+        raise UserError(
             f"the data set {labels!r} has {dataset.num_nodes} nodes and the graph {graph.num_nodes}; "
             "it must be the one that was embedded"
         )

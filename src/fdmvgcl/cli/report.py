@@ -29,11 +29,10 @@ def report(folder: ResultFolder, reporter: Reporter) -> None:
 
 def run_record(source: str, graph: Graph, reading: ReadOptions, options: "EmbedOptions") -> dict[str, Any]:
     """What was asked for and understood, and what it was done with, as JSON can hold it."""
-    given = {name: value if isinstance(value, bool | None) else str(value) for name, value in vars(reading).items()}
+    asked = vars(reading) | {name: getattr(options, name) for name in ("labels", "keep_views", "data_root")}
     return {
         "source": source,
-        **given,
-        "labels": None if options.labels is None else str(options.labels),
+        **{name: value if isinstance(value, bool | None) else str(value) for name, value in asked.items()},
         "graph": graph.describe(),
         "notes": list(graph.notes),
         "versions": {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fdmvgcl.cli.console import Reporter
 from fdmvgcl.datasets import datasets as known_datasets
-from fdmvgcl.errors import InputError
+from fdmvgcl.errors import ArgumentError, InputError, UserError
 from fdmvgcl.experiments import EXPERIMENTS, STUDIES, RecordFile, Run, carry_out, pending, tuning
 from fdmvgcl.experiments import pool as pools
 
@@ -25,9 +25,9 @@ def reproduce(
     _use(data_root)
     known = EXPERIMENTS | STUDIES
     if name not in known:
-        raise ValueError(f"NAME must be one of {', '.join(known)}, got {name!r}")
+        raise UserError(f"NAME must be one of {', '.join(known)}, got {name!r}")
     if jobs > 1 and name == "cost":
-        raise ValueError("jobs must be 1 for cost: runs beside each other would be timed with each other")
+        raise ArgumentError("jobs", "must be 1 for cost: runs beside each other would be timed with each other")
     experiment = known[name]
     chosen = _chosen(datasets, experiment.datasets)
     folder = output or Path("results") / name
@@ -83,14 +83,14 @@ def _chosen(datasets: Sequence[str] | None, usual: Sequence[str]) -> tuple[str, 
     names = tuple(dict.fromkeys(name.strip() for given in datasets for name in given.split(",")))
     for name in names:
         if name not in known_datasets():
-            raise ValueError(f"{name!r} is no data set; known are {', '.join(known_datasets())}")
+            raise UserError(f"{name!r} is no data set; known are {', '.join(known_datasets())}")
     return names
 
 
 def _make(runs: Sequence[Run], records: RecordFile, reporter: Reporter, jobs: int) -> None:
     left = pending(runs, records)
     done = len(runs) - len(left)
-    reporter.say(f"{len(runs)} runs, {done} of them on record in {records.path}{_estimate(left, jobs)}")
+    reporter.say(f"{len(runs)} runs, {done} of them on record in {records.path}")
     with reporter.warnings():
         _follow(left, records, done, reporter, jobs)
 
@@ -101,23 +101,8 @@ def _follow(left: Sequence[Run], records: RecordFile, done: int, reporter: Repor
         rest = [other for other in rest if other.key != run.key]
         taken.append(record["seconds"])
         told = " ".join(str(value) for value in run.key.values() if not isinstance(value, dict))
-        more = f"; about {_duration(time_to_go(rest, taken, jobs))} to go" if rest else ""
+        more = f"; about {_duration(len(rest) * sum(taken) / len(taken) / jobs)} to go" if rest else ""
         reporter.remark(f"{done + len(taken)}/{done + len(left)} {told}: {record['seconds']:.0f} s{more}")
-
-
-def time_to_go(rest: Sequence[Run], taken: Sequence[float], jobs: int) -> float:
-    """Seconds until ``rest`` is done: what each run is known to take, else the mean of those that have ended."""
-    usual = sum(taken) / len(taken)
-    return sum(usual if run.seconds is None else run.seconds for run in rest) / jobs
-
-
-def _estimate(runs: Sequence[Run], jobs: int) -> str:
-    known = [run.seconds for run in runs if run.seconds is not None]
-    if not known:
-        return ""
-    unknown = len(runs) - len(known)
-    rest = f", and {unknown} runs whose time was never measured" if unknown else ""
-    return f"; about {_duration(sum(known) / jobs)}{rest}"
 
 
 def _duration(seconds: float) -> str:

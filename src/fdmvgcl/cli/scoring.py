@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from fdmvgcl import __version__
 from fdmvgcl.cli.console import Reporter
@@ -24,9 +25,8 @@ from fdmvgcl.evaluation import (
     summarise,
 )
 from fdmvgcl.evaluation.controls import TIMES
-from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.prepare import Prepared
 from fdmvgcl.results.outputs import ResultFolder
 
 # Entries of diffused features past which the control would take more memory and time than the model did.
@@ -50,7 +50,7 @@ class Score:
 def assess(
     views: Views,
     labelled: Labelled,
-    graph: Graph,
+    prepared: Prepared,
     model: FDMVGCL,
     folder: ResultFolder,
     reporter: Reporter,
@@ -59,14 +59,14 @@ def assess(
 ) -> None:
     """Compare with the controls, keep the record in the folder and show the table."""
     with reporter.busy(f"evaluating on {labelled.told}, with controls"):
-        scores = compare(views, labelled, graph, model, tune=tune)
+        scores = compare(views, labelled, prepared, model, tune=tune)
     folder.write_evaluation(_record(scores, labelled, model, tuned=tune))
     _show(scores, labelled, reporter)
-    if graph.num_nodes * model.features_in_.columns > _WIDEST:
+    if _too_wide(prepared):
         reporter.say("the control of diffused features is left out: it would take more memory than the model did")
 
 
-def compare(views: Views, labelled: Labelled, graph: Graph, model: FDMVGCL, *, tune: bool) -> list[Score]:
+def compare(views: Views, labelled: Labelled, prepared: Prepared, model: FDMVGCL, *, tune: bool) -> list[Score]:
     """The embedding first, then its controls: untrained encoder, diffused features, raw features, majority class.
 
     With ``tune`` everything is chosen by each split's validation nodes: β, of the untrained encoder too, and the time
@@ -75,7 +75,7 @@ def compare(views: Views, labelled: Labelled, graph: Graph, model: FDMVGCL, *, t
     Args:
         views: of the embedding, each (N, d).
         labelled: labels and splits.
-        graph: what was embedded.
+        prepared: what was embedded.
         model: what embedded it.
         tune: see above.
     """
@@ -86,35 +86,36 @@ def compare(views: Views, labelled: Labelled, graph: Graph, model: FDMVGCL, *, t
         return evaluate([Trial({}, open_views)], labels, splits, metric=metric, search=search)
 
     def untrained() -> Views:
-        fresh = FDMVGCL(**{**model.get_params(), "epochs": 0}).fit(graph)
-        return list(fresh.transform_views(graph)) if tune else [fresh.transform(graph)]
+        fresh = clone(model).set_params(epochs=0)
+        found = fresh.fit_transform_views(prepared)
+        return list(found) if tune else [fresh.combine(found)]
 
     scores = [Score("embedding", probe(lambda: views)), Score("untrained encoder", probe(untrained))]
-    diffusions = _diffusions(graph, model)
+    diffusions = _diffusions(prepared)
     if diffusions:
         times = TIMES if tune else (model.time,)
         outcomes = diffused(diffusions, labels, splits, metric=metric, times=times)
         scores.append(Score("diffused features" if tune else f"diffused features, T = {model.time:g}", outcomes))
-    if graph.features is not None:
-        scores.append(Score("raw features", raw({"none": graph.features}, labels, splits, metric=metric)))
+    if prepared.graph.features is not None:
+        scores.append(Score("raw features", raw({"none": prepared.graph.features}, labels, splits, metric=metric)))
     return [*scores, Score("majority class", majority(labels, splits, metric=metric))]
 
 
-def _diffusions(graph: Graph, model: FDMVGCL) -> dict[str, Callable[[float, float], NDArray[np.float32]]]:
+def _too_wide(prepared: Prepared) -> bool:
+    return prepared.graph.num_nodes * prepared.chosen.features.columns > _WIDEST
+
+
+def _diffusions(prepared: Prepared) -> dict[str, Callable[[float, float], NDArray[np.float32]]]:
     """Diffusion of the features as the model takes them, by the model's operator; empty if they are too many."""
-    transform: FeatureTransform = model.features_in_
-    if graph.num_nodes * transform.columns > _WIDEST:
+    if _too_wide(prepared):
         return {}
-    operator = model.operator(graph).to("cpu")
-    x = transform.apply(graph).to_dense()
-    if model.feature_centre_ is not None:
-        x = x - torch.from_numpy(model.feature_centre_)
+    operator, x = prepared.operator.to("cpu"), prepared.features.dense().cpu()
 
     def run(alpha: float, time: float) -> NDArray[np.float32]:
         with torch.no_grad():
             return diffuse(operator, x, alpha, time).numpy()
 
-    return {transform.scaling: run}
+    return {prepared.chosen.features.scaling: run}
 
 
 def _show(scores: Sequence[Score], labelled: Labelled, reporter: Reporter) -> None:

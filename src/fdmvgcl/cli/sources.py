@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdmvgcl.datasets import Dataset, Metric, Split, datasets, load, seeded_splits
-from fdmvgcl.errors import InputError, shown
+from fdmvgcl.errors import InputError, UserError, shown
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.graphs.readers import read_labels, read_splits
@@ -73,7 +73,7 @@ def open_source(source: str, options: ReadOptions, data_root: Path | None = None
         given = [name for name, value in vars(options).items() if value]
         if given:
             option = given[0].replace("_", "-")
-            raise ValueError(f"--{option} is for files; {source!r} is a data set (write ./{source} for a file)")
+            raise UserError(f"--{option} is for files; {source!r} is a data set (write ./{source} for a file)")
         dataset = load(source, data_root)
         return Source(dataset.graph(), dataset)
     is_path = os.sep in source or bool(os.path.splitext(source)[1])

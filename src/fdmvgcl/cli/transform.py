@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fdmvgcl.cli.console import Reporter
-from fdmvgcl.cli.embed import check_device, describe
+from fdmvgcl.cli.embed import describe
 from fdmvgcl.cli.sources import ReadOptions, open_source
-from fdmvgcl.errors import InputError, shown
+from fdmvgcl.errors import InputError, UserError, shown
 from fdmvgcl.graphs.arrays import Features
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.provenance import counted
@@ -34,7 +34,7 @@ def transform(
 ) -> None:
     """Write ``id`` and ``z`` of a graph's nodes; with ``extend``, of those that the training graph did not have."""
     check_target(output)
-    check_device(device)
+    FDMVGCL(device=device).check_parameters()
     model = FDMVGCL.load(folder.require().model, device)
     trained = Graph.load(folder.graph)
     if trained.directed and not reading.directed:
@@ -98,7 +98,7 @@ def _with_features(
     graph: Graph, trained: Graph, table: FeatureTable | None, reading: ReadOptions, reporter: Reporter
 ) -> Graph:
     if table is None:
-        raise ValueError(f"the model needs {trained.num_features} feature columns for new nodes; give --features FILE")
+        raise UserError(f"the model needs {trained.num_features} feature columns for new nodes; give --features FILE")
     old = set(trained.ids)
     fresh = np.array([i for i, node in enumerate(table.ids) if node not in old], dtype=np.int64)
     if len(fresh) < len(table.ids):
@@ -117,13 +117,13 @@ def _with_features(
 def _aligned(table: FeatureTable, trained: Graph) -> Features:
     """The table's columns in the order of the training graph's."""
     if table.values.shape[1] != trained.num_features:
-        raise ValueError(f"must have {trained.num_features} feature columns, got {table.values.shape[1]}")
+        raise UserError(f"must have {trained.num_features} feature columns, got {table.values.shape[1]}")
     if table.names is None or trained.feature_names is None or table.names == trained.feature_names:
         return table.values
     position = {name: i for i, name in enumerate(table.names)}
     missing = next((name for name in trained.feature_names if name not in position), None)
     if missing is not None:
-        raise ValueError(f"must have a feature column {shown(missing)}, as the training graph has")
+        raise UserError(f"must have a feature column {shown(missing)}, as the training graph has")
     return table.values[:, [position[name] for name in trained.feature_names]]
 
 

@@ -7,6 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from fdmvgcl.errors import UserError
+
 if TYPE_CHECKING:
     from fdmvgcl.graphs.graph import Graph
 
@@ -30,12 +32,12 @@ class Split:
         parts = {"train": self.train, "val": self.val, "test": self.test}
         for name, part in parts.items():
             if len(part) == 0:
-                raise ValueError(f"a split needs at least one {name} node, got none")
+                raise UserError(f"a split needs at least one {name} node, got none")
             object.__setattr__(self, name, np.sort(np.asarray(part, dtype=np.int64)))
         everything = np.concatenate(list(parts.values()))
         nodes, counts = np.unique(everything, return_counts=True)
         if counts.max() > 1:
-            raise ValueError(f"the parts of a split must be disjoint, but node {nodes[counts.argmax()]} is in two")
+            raise UserError(f"the parts of a split must be disjoint, but node {nodes[counts.argmax()]} is in two")
 
     @property
     def few_labels(self) -> bool:
@@ -85,11 +87,11 @@ class Dataset:
 
     def __post_init__(self) -> None:
         if self.edge_index.min() < 0 or self.edge_index.max() >= self.num_nodes:
-            raise ValueError(f"{self.name}: an edge names a node outside 0..{self.num_nodes - 1}")
+            raise UserError(f"{self.name}: an edge names a node outside 0..{self.num_nodes - 1}")
         if self.features is not None and self.features.shape[0] != self.num_nodes:
-            raise ValueError(f"{self.name}: {self.features.shape[0]} feature rows for {self.num_nodes} labels")
+            raise UserError(f"{self.name}: {self.features.shape[0]} feature rows for {self.num_nodes} labels")
         if self.labels.max() >= len(self.classes):
-            raise ValueError(f"{self.name}: label {self.labels.max()} with {len(self.classes)} classes")
+            raise UserError(f"{self.name}: label {self.labels.max()} with {len(self.classes)} classes")
 
     @property
     def num_nodes(self) -> int:

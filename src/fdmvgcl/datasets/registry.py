@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from fdmvgcl.errors import InputError
+from fdmvgcl.errors import InputError, UserError
 
 from . import builtin, geom_gcn, musae, npz, ogb, planetoid
 from .dataset import Dataset
@@ -85,7 +85,7 @@ def load(name: str, root: str | os.PathLike[str] | None = None) -> Dataset:
     if name not in _BY_NAME:
         close = difflib.get_close_matches(name.lower(), _BY_NAME, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else "."
-        raise ValueError(f"unknown data set {name!r}{hint} Known: {', '.join(_BY_NAME)}")
+        raise UserError(f"unknown data set {name!r}{hint} Known: {', '.join(_BY_NAME)}")
     entry, folder = _BY_NAME[name], data_root(root)
     try:
         return entry.loader(folder)

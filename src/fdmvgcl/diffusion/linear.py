@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from fdmvgcl.diffusion.kernels import CHEBYSHEV, POWERS, Basis, Kernel, polynomial
+from fdmvgcl.errors import ArgumentError
 from fdmvgcl.fractional import fdeint
 from fdmvgcl.fractional._checks import check_finite
 from fdmvgcl.fractional.response import (
@@ -205,8 +206,8 @@ def _expand_by_autograd(operator: Operator, basis: Basis, x: Tensor, coefficient
 def _check_features(x: Tensor, operator: Operator, spec: Filter) -> None:
     nodes, orders = operator.num_nodes, tuple(spec.alpha.shape)
     if x.dtype not in TOLERANCE:
-        raise ValueError(f"x must be float32 or float64, got {x.dtype}")
+        raise ArgumentError("x", f"must be float32 or float64, got {x.dtype}")
     if x.dim() not in (2, 3) or x.shape[-2] != nodes or (x.dim() == 3 and orders != tuple(x.shape[:1])):
         expected = f"({nodes}, d)" + (f" or ({orders[0]}, {nodes}, d)" if orders else "")
-        raise ValueError(f"x must have shape {expected} for this graph and these orders, got {tuple(x.shape)}")
+        raise ArgumentError("x", f"must have shape {expected} for this graph and these orders, got {tuple(x.shape)}")
     check_finite("x", x)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from fdmvgcl.dynamics.base import Dynamics
 from fdmvgcl.dynamics.edges import propagate
+from fdmvgcl.errors import ArgumentError
 from fdmvgcl.graphs.operators import Operator
 
 Reaction = Literal["bs", "fisher", "allen-cahn", "zeldovich"]
@@ -42,7 +43,7 @@ class Gread(Dynamics):
     def __init__(self, dim: int, generator: torch.Generator, *, reaction: Reaction = "bs") -> None:
         super().__init__()
         if reaction not in REACTIONS:
-            raise ValueError(f"reaction must be one of {', '.join(REACTIONS)}, got {reaction!r}")
+            raise ArgumentError("reaction", f"must be one of {', '.join(REACTIONS)}, got {reaction!r}")
         self.reaction = REACTIONS[reaction]
         self.diffusion_logit = nn.Parameter(torch.zeros(()))
         self.reaction_logit = nn.Parameter(torch.zeros(()))

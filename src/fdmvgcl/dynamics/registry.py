@@ -9,6 +9,7 @@ from fdmvgcl.dynamics.cde import Cde
 from fdmvgcl.dynamics.grand import GrandAttention
 from fdmvgcl.dynamics.graphcon import GraphCON
 from fdmvgcl.dynamics.gread import Gread
+from fdmvgcl.errors import ArgumentError
 
 LINEAR = "grand"  # solved as a spectral filter, without time stepping
 
@@ -30,13 +31,13 @@ def make_dynamics(dynamics: str | Factory, dim: int, generator: torch.Generator)
         return None
     if isinstance(dynamics, str):
         if dynamics not in DYNAMICS:
-            raise ValueError(f"dynamics must be one of {', '.join([LINEAR, *DYNAMICS])}, got {dynamics!r}")
+            raise ArgumentError("dynamics", f"must be one of {', '.join([LINEAR, *DYNAMICS])}, got {dynamics!r}")
         return DYNAMICS[dynamics](dim, generator)
     if not callable(dynamics):
-        raise ValueError(f"dynamics must be a name or a factory (dim, generator) -> Dynamics, got {dynamics!r}")
+        raise ArgumentError("dynamics", f"must be a name or a factory (dim, generator) -> Dynamics, got {dynamics!r}")
     made = dynamics(dim, generator)
     if not isinstance(made, Dynamics):
-        raise ValueError(f"dynamics must make a fdmvgcl.dynamics.Dynamics, got a {type(made).__name__}")
+        raise ArgumentError("dynamics", f"must make a fdmvgcl.dynamics.Dynamics, got a {type(made).__name__}")
     return made
 
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdmvgcl.datasets import Metric, Split
+from fdmvgcl.errors import UserError
 
 from .metrics import closeness, likelihood, score
 from .probe import PENALTIES, TOLERANCE, LinearProbe, fit_path, least_squares
@@ -131,7 +132,7 @@ class Fit:
             if since == patience:
                 break
         if best is None:
-            raise ValueError("the grid of penalties is empty")
+            raise UserError("the grid of penalties is empty")
         return best
 
     def _judge(self, penalty: float, probe: LinearProbe, val: Rows, *, class_shares: bool) -> Best:

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 
 from fdmvgcl.datasets import Metric
+from fdmvgcl.errors import ArgumentError
 
 from .views import FloatArray
 
@@ -18,11 +19,11 @@ def score(metric: Metric, decision: FloatArray, classes: NDArray[np.int64], labe
     if metric == "accuracy":
         return float(np.mean(classes[decision.argmax(axis=1)] == labels))
     if metric != "roc_auc":
-        raise ValueError(f"metric must be 'accuracy' or 'roc_auc', got {metric!r}")
+        raise ArgumentError("metric", f"must be 'accuracy' or 'roc_auc', got {metric!r}")
     seen = np.unique(labels)
     if len(seen) != 2 or len(classes) > 2:
-        raise ValueError(
-            f"roc_auc needs exactly two classes, got {len(seen)} in scoring and {len(classes)} in training"
+        raise ArgumentError(
+            "roc_auc", f"needs exactly two classes, got {len(seen)} in scoring and {len(classes)} in training"
         )
     if len(classes) == 1:
         return 0.5

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdmvgcl.datasets import Metric, Split
+from fdmvgcl.errors import UserError
 
 from .fit import COARSE, Best, Fit, Search
 from .metrics import score
@@ -96,10 +97,10 @@ def choose(
         search: the choices to try.
     """
     if not trials:
-        raise ValueError("the pool of trials is empty")
+        raise UserError("the pool of trials is empty")
     for labels, split in zip(known, splits, strict=True):
         if (labels[split.test] != HIDDEN).any():
-            raise ValueError("choose() must not be given test labels: pass hide_test(labels, split)")
+            raise UserError("choose() must not be given test labels: pass hide_test(labels, split)")
     candidates: list[Collection[int]] = [range(len(trials)) for _ in splits]
     if search.shortlist is not None and search.shortlist < len(trials):
         ranked: list[list[tuple[float, int]]] = [[] for _ in splits]

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import t as student_t
 
+from fdmvgcl.errors import ArgumentError, UserError
+
 Verdict = Literal["helped", "no difference", "hurt"]
 
 CONFIDENCE = 0.95
@@ -53,7 +55,7 @@ def summarise(scores: ArrayLike) -> Summary:
     """Summarise scores of shape (seeds, splits)."""
     table = np.asarray(scores, dtype=float)
     if table.ndim != 2 or table.size == 0:
-        raise ValueError(f"scores must have shape (seeds, splits), both at least 1, got {table.shape}")
+        raise ArgumentError("scores", f"must have shape (seeds, splits), both at least 1, got {table.shape}")
     seeds, splits = table.shape
     return Summary(
         mean=float(table.mean()),
@@ -74,7 +76,7 @@ def paired_difference(ours: ArrayLike, theirs: ArrayLike) -> Difference:
     """
     first, second = np.asarray(ours, dtype=float), np.asarray(theirs, dtype=float)
     if first.shape != second.shape or first.size == 0:
-        raise ValueError(f"paired scores must have one shape and at least one pair, got {first.shape}, {second.shape}")
+        raise UserError(f"paired scores must have one shape and at least one pair, got {first.shape}, {second.shape}")
     differences = np.atleast_2d(first - second)
     mean, pairs = float(differences.mean()), differences.size
     if pairs == 1:

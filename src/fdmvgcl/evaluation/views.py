@@ -10,6 +10,8 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from fdmvgcl.errors import ArgumentError, UserError
+
 Normalise = Literal["none", "centre+rows", "standardise"]
 NORMALISATIONS: tuple[Normalise, ...] = ("none", "centre+rows", "standardise")
 
@@ -82,11 +84,11 @@ class Views:
 
     def __init__(self, arrays: Sequence[Matrix]) -> None:
         if not arrays:
-            raise ValueError("an embedding needs at least one view, got none")
+            raise UserError("an embedding needs at least one view, got none")
         if len({array.shape for array in arrays}) > 1:
-            raise ValueError(f"views must have one shape, got {[array.shape for array in arrays]}")
+            raise ArgumentError("views", f"must have one shape, got {[array.shape for array in arrays]}")
         if len(arrays) > 1 and any(sp.issparse(array) for array in arrays):
-            raise ValueError("a sparse view must be the only one")
+            raise UserError("a sparse view must be the only one")
         self.arrays = tuple(sp.csr_array(a, dtype=np.float64) if sp.issparse(a) else a for a in arrays)
         self._axes: dict[Normalise, NDArray[np.float32]] = {}
 
@@ -152,7 +154,7 @@ class Views:
         - ``standardise``: ``(z_ij - μ_j) / σ_j`` (a constant column becomes zero).
         """
         if normalise not in NORMALISATIONS:
-            raise ValueError(f"normalise must be one of {', '.join(NORMALISATIONS)}, got {normalise!r}")
+            raise ArgumentError("normalise", f"must be one of {', '.join(NORMALISATIONS)}, got {normalise!r}")
         block = self.combine(beta, index)
         if normalise == "none":
             return Rows(block)

@@ -137,9 +137,9 @@ VIEWS = Ablation(
     datasets=("cora", "cornell"),
     claim="AVLA beats any fixed number of views, on Cornell by 7.6 points.",
     variants={
-        "two fixed": {"views": 2, "learn_alpha": False},
-        "three fixed": {"views": 3, "learn_alpha": False},
-        "five fixed": {"views": 5, "learn_alpha": False},
+        "two fixed": {"views": 2, "diffusion.learn_alpha": False},
+        "three fixed": {"views": 3, "diffusion.learn_alpha": False},
+        "five fixed": {"views": 5, "diffusion.learn_alpha": False},
         "AVLA": {"views": 5},
     },
     axis="views",

@@ -83,9 +83,9 @@ class Embedded:
 def embed(graph: Graph, settings: Settings, seed: int, observe: Observer | None = None) -> Embedded:
     """Fit and transform with these settings over the defaults."""
     started = time.perf_counter()
-    model = FDMVGCL(**{**settings, "seed": seed}).fit(graph, observe=observe)
-    seconds = time.perf_counter() - started
-    return Embedded(model.transform_views(graph), model, seconds)
+    model = FDMVGCL.from_settings({**settings, "seed": seed})
+    views = model.fit_transform_views(graph, observe=observe)
+    return Embedded(views, model, time.perf_counter() - started)
 
 
 def embed_with_start(graph: Graph, settings: Settings, seed: int) -> tuple[Embedded, NDArray[np.float32]]:
@@ -93,7 +93,7 @@ def embed_with_start(graph: Graph, settings: Settings, seed: int) -> tuple[Embed
     found: dict[int, Tensor] = {}
     embedded = embed(graph, settings, seed, after_steps((0,), Tensor.clone, found))
     start = found[0]
-    return embedded, scale_views(start, embedded.model.view_scaling_, view_norms(start)).numpy()
+    return embedded, scale_views(start, embedded.model.chosen_.view_scaling, view_norms(start)).numpy()
 
 
 def after_steps(grid: Collection[int], probe: Callable[[Tensor], Any], found: dict[int, Any]) -> Observer:

@@ -43,7 +43,7 @@ class ClassMaps:
     def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
         """One seed: the maps are to be looked at."""
         return [
-            Run({"dataset": name, "seed": 0, "side": side}, partial(_run, name, 0, epochs), 30)
+            Run({"dataset": name, "seed": 0, "side": side}, partial(_run, name, 0, epochs))
             for name in datasets
             for side, epochs in SIDES.items()
         ]
@@ -57,7 +57,7 @@ class ClassMaps:
 
 def _run(name: str, seed: int, epochs: int) -> Record:
     bench = benchmark(name)
-    settings = fixed_views(name, VIEWS, dim=DIM, epochs=epochs, view_scaling="none")
+    settings = fixed_views(name, VIEWS, dim=DIM, epochs=epochs, changes={"diffusion.view_scaling": "none"})
     embedded = embed(bench.graph, settings, seed)
     views, labels = embedded.views.astype(np.float64), bench.dataset.labels
     sizes = np.bincount(labels[labels >= 0])

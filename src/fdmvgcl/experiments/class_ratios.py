@@ -41,7 +41,7 @@ class ClassRatios:
 
     def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
         """One seed: a line for every class is to be looked at."""
-        return [Run({"dataset": name, "seed": 0}, partial(_run, name, 0), 40) for name in datasets]
+        return [Run({"dataset": name, "seed": 0}, partial(_run, name, 0)) for name in datasets]
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
         found = records.records
@@ -62,8 +62,8 @@ def _run(name: str, seed: int) -> Record:
         return {"ratios": ratios(torch.cat([views, unit_rows(views).mean(0, keepdim=True)]))}
 
     settings = fixed_views(name, VIEWS, dim=DIM, epochs=EPOCHS + 1)
-    model = FDMVGCL(**settings, seed=seed).fit(bench.graph, observe=observe)
-    x = FeatureTransform.fit(bench.graph, "auto").apply(bench.graph).to_dense()
+    model = FDMVGCL.from_settings(settings | {"seed": seed}).fit(bench.graph, observe=observe)
+    x = FeatureTransform.fit(bench.graph, "auto").scaled(bench.graph).to_dense()
     return {
         "settings": model.settings,
         "alphas": [significant(float(alpha)) for alpha in model.alphas_],

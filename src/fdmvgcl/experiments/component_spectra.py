@@ -39,7 +39,7 @@ class ComponentSpectra:
 
     def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
         return [
-            Run({"dataset": name, "seed": seed, "side": side}, partial(_run, name, seed, epochs), 10)
+            Run({"dataset": name, "seed": seed, "side": side}, partial(_run, name, seed, epochs))
             for seed in range(min(seeds, MOST_SEEDS))
             for name in datasets
             for side, epochs in SIDES.items()
@@ -53,7 +53,7 @@ class ComponentSpectra:
 
 def _run(name: str, seed: int, epochs: int) -> Record:
     graph = benchmark(name).graph
-    settings = fixed_views(name, VIEWS, dim=DIM, epochs=epochs, view_scaling="none")
+    settings = fixed_views(name, VIEWS, dim=DIM, epochs=epochs, changes={"diffusion.view_scaling": "none"})
     embedded = embed(graph, settings, seed)
     views = torch.from_numpy(embedded.views)
     shares = [component_spectrum(view.double(), rows=_ROWS) for view in views]

@@ -119,7 +119,7 @@ def measure(name: str, seed: int) -> Record:
         "epoch_seconds": sorted(epochs)[len(epochs) // 2] if epochs else 0.0,
         "inference_seconds": ended - trained,
         "peak_bytes": _peak_bytes(),
-        "order_of_work": model.order_of_work_,
+        "order_of_work": model.chosen_.order_of_work,
     }
 
 

@@ -16,8 +16,8 @@ from fdmvgcl.experiments.tables import Table, percent, points, write_tables
 ROWS = ("grand", "grand-attention", "gread", "cde", "graphcon")
 CONTROL_ROWS = ("raw", "diffused")
 SETTINGS: dict[str, Any] = {
-    **{"dim": 128, "views": 3, "epochs": 20, "time": 5.0, "skip": 0},
-    **{"lr": 0.002, "min_rank": 0.5, "centre_features": False},
+    **{"dim": 128, "views": 3, "epochs": 20, "time": 5.0, "diffusion.skip": 0},
+    **{"schedule.lr": 0.002, "schedule.min_rank": 0.5, "features.centre": False},
 }
 
 CLAIM = "The paper: FD-MVGCL is competitive with each F, GRAND being the best."
@@ -33,12 +33,12 @@ class DynamicsTable:
     def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
         """Controls first, then seed by seed, the cheap equations before the dear ones."""
         made = [
-            Run({"dataset": name, "row": row}, partial(CONTROLS[row], name), 30)
+            Run({"dataset": name, "row": row}, partial(CONTROLS[row], name))
             for name in datasets
             for row in CONTROL_ROWS
         ]
         made += [
-            Run({"dataset": name, "row": row, "seed": seed}, partial(_run, name, row, seed), 60)
+            Run({"dataset": name, "row": row, "seed": seed}, partial(_run, name, row, seed))
             for seed in range(seeds)
             for name in datasets
             for row in ROWS
@@ -61,7 +61,7 @@ def _told() -> str:
 
 
 def _run(name: str, row: str, seed: int) -> Record:
-    return beside_untrained(benchmark(name), {**SETTINGS, "dynamics": row}, seed)
+    return beside_untrained(benchmark(name), {**SETTINGS, "diffusion.dynamics": row}, seed)
 
 
 def table(records: RecordFile, dataset: str) -> Table:

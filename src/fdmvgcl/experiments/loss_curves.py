@@ -20,6 +20,7 @@ from fdmvgcl.figures.drawing import save
 from fdmvgcl.learning.diagnostics import significant
 from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.settings import LOSS
 from fdmvgcl.learning.training import initial_orders
 from fdmvgcl.losses import LOSSES, unit_rows
 
@@ -39,11 +40,11 @@ class LossCurves:
     def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
         """Controls first, then seed by seed."""
         made = [
-            Run({"dataset": name, "row": row}, partial(_control, name, row), 5) for name in datasets for row in CONTROLS
+            Run({"dataset": name, "row": row}, partial(_control, name, row)) for name in datasets for row in CONTROLS
         ]
         for seed in range(seeds):
             made += [
-                Run({"dataset": name, "row": loss, "seed": seed}, partial(_curve, name, loss, seed), 30)
+                Run({"dataset": name, "row": loss, "seed": seed}, partial(_curve, name, loss, seed))
                 for name in datasets
                 for loss in LOSSES
             ]
@@ -67,7 +68,10 @@ def _splits(bench: Benchmark) -> range:
 
 
 def _settings(name: str, loss: str) -> dict[str, Any]:
-    return fixed_views(name, 2, dim=DIM, epochs=GRID[-1] + 1, loss=loss, view_scaling="rows")
+    settings = fixed_views(name, 2, dim=DIM, epochs=GRID[-1] + 1, changes={"diffusion.view_scaling": "rows"})
+    if loss != LOSS:
+        settings.pop("loss.eta", None)  # of the paper's own loss alone
+    return settings | {"loss": loss}
 
 
 def _curve(name: str, loss: str, seed: int) -> Record:
@@ -78,7 +82,7 @@ def _curve(name: str, loss: str, seed: int) -> Record:
     def probe(views: Tensor) -> dict[str, Any]:
         return scored(bench.probe([_summed(views)], _splits(bench)))
 
-    model = FDMVGCL(**_settings(name, loss), seed=seed)
+    model = FDMVGCL.from_settings(_settings(name, loss) | {"seed": seed})
     ended, ranks = "", []
 
     def follow(trainer: Any, record: Mapping[str, Any]) -> None:
@@ -106,7 +110,7 @@ def _summed(views: Tensor) -> np.ndarray:
 def _control(name: str, row: str) -> Record:
     """The features themselves, or diffused by the same two orders and time and summed alike, without projection."""
     bench = benchmark(name)
-    x = FeatureTransform.fit(bench.graph, "auto").apply(bench.graph).to_dense()
+    x = FeatureTransform.fit(bench.graph, "auto").scaled(bench.graph).to_dense()
     if row == "diffused":
         time = _settings(name, next(iter(LOSSES))).get("time", FDMVGCL().time)
         with torch.no_grad():

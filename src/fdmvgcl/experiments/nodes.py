@@ -1,12 +1,9 @@
 """The paper's node-classification tables: controls, and FD-MVGCL by default, tuned and as published."""
 
-import json
-import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +20,8 @@ from fdmvgcl.experiments.node_table import render
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.fractional import StabilityWarning
-from fdmvgcl.learning.features import FeatureScaling, FeatureTransform
+from fdmvgcl.learning.features import FeatureTransform
+from fdmvgcl.learning.settings import FeatureScaling
 
 DEVELOPMENT: tuple[str, ...] = ("cora", "photo", "wisconsin", "chameleon")
 HELD_OUT: tuple[str, ...] = ("citeseer", "pubmed", "computers", "squirrel", "crocodile", "actor", "cornell", "texas")
@@ -44,51 +42,27 @@ class Nodes:
     datasets: tuple[str, ...] = DEVELOPMENT + HELD_OUT
 
     def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
-        """Controls first, then seed by seed, so that a table with few seeds is there early; of each the longest first,
-        so that of several jobs none is left alone with it at the end.
-        """
+        """Controls first, then seed by seed, so that a table with few seeds is there early."""
         controls = [
-            Run({"dataset": name, "row": row}, partial(control, name), _seconds(name, row))
+            Run({"dataset": name, "row": row}, partial(control, name))
             for name in datasets
             for row, control in CONTROLS.items()
         ]
-        made = _longest_first(controls)
+        made = controls
         for seed in range(seeds):
             learned = [
-                Run({"dataset": name, "row": row, "seed": seed}, partial(run, name, seed), _seconds(name, row))
+                Run({"dataset": name, "row": row, "seed": seed}, partial(run, name, seed))
                 for name in datasets
                 for row, run in ROWS.items()
                 if _has(name, row, seed)
             ]
-            made += _longest_first(learned)
+            made += learned
         return made
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
         known = {record["key"]["dataset"]: None for record in records.records}
         others = [name for name in known if name not in self.datasets]
         return render(records, folder, (DEVELOPMENT, (*HELD_OUT, *others)))
-
-
-def measured_seconds(records: RecordFile) -> dict[str, dict[str, float]]:
-    """Seconds of the fastest run by data set and row, which estimates are made of: slower ones shared the machine."""
-    found: dict[str, dict[str, float]] = {}
-    for record in records.records:
-        rows, row = found.setdefault(record["key"]["dataset"], {}), record["key"]["row"]
-        rows[row] = min(rows.get(row, math.inf), round(record["seconds"], 1))
-    return found
-
-
-@cache
-def _known_seconds() -> dict[str, dict[str, float]]:
-    return json.loads((files(__package__) / "seconds.json").read_text(encoding="utf-8"))
-
-
-def _seconds(name: str, row: str) -> float | None:
-    return _known_seconds().get(name, {}).get(row)
-
-
-def _longest_first(runs: Sequence[Run]) -> list[Run]:
-    return sorted(runs, key=lambda run: -(run.seconds or 0.0))
 
 
 def _has(name: str, row: str, seed: int) -> bool:
@@ -112,7 +86,7 @@ def _raw(name: str) -> Record:
 def raw_features(bench: Benchmark) -> dict[str, Any]:
     """The feature matrices that the control *raw* chooses from, by the name of their scaling."""
     return {
-        scaling: _as_table(FeatureTransform.fit(bench.graph, scaling).apply(bench.graph))
+        scaling: _as_table(FeatureTransform.fit(bench.graph, scaling).scaled(bench.graph))
         for scaling in _scalings(bench)
     }
 
@@ -159,7 +133,7 @@ def _as_table(x: torch.Tensor) -> Any:
 
 
 def _diffusion(bench: Benchmark, scaling: FeatureScaling) -> Callable[[float, float], NDArray[np.float32]]:
-    x = FeatureTransform.fit(bench.graph, scaling).apply(bench.graph).to_dense()
+    x = FeatureTransform.fit(bench.graph, scaling).scaled(bench.graph).to_dense()
     operator = bench.graph.operator()
 
     def run(alpha: float, time: float) -> NDArray[np.float32]:
@@ -207,15 +181,16 @@ def _published(name: str, seed: int) -> Record:
     printed = row.pop("betas")
     row.pop("alphas")
     recipe: dict[str, Any] = {
-        "scheme": "predictor",
-        "activation": "relu",
-        "initialisation": "glorot",
-        "feature_scaling": "rows",
+        "diffusion.scheme": "predictor",
+        "diffusion.activation": "relu",
+        "features.initialisation": "glorot",
+        "features.scaling": "rows",
     }
-    recipe |= {"view_scaling": "none", "views": 5, "skip": 0, "min_rank": 0.0, "centre_features": False}
+    recipe |= {"diffusion.view_scaling": "none", "diffusion.skip": 0, "schedule.min_rank": 0.0}
+    recipe |= {"views": 5, "features.centre": False, "schedule.order_lr": row["schedule.lr"]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StabilityWarning)  # it is unstable as printed, which this row is there to show
-        embedded = embed(bench.graph, {**recipe, **row, "order_lr": row["lr"]}, seed)
+        embedded = embed(bench.graph, {**recipe, **row}, seed)
     views = list(embedded.views)
     record = {"settings": embedded.model.settings, **embedded.told()}
     record["tuned_betas"] = scored(bench.probe(views, tune=True))

@@ -4,8 +4,7 @@ Optuna's random sampler draws the pool before anything is trained; only the grap
 labels, says which kind of settings it has most of. A sampler that learnt from validation scores would
 make the pool of one split depend on the validation labels of the others, among which are its own test nodes.
 The defaults and two more settings, which every pool begins with, were found on validation nodes of the data sets that
-defaults are developed on: there the pool is not blind. Nor are its width and size, which the caller gives, and the few
-settings of ``by_hand.toml`` that end it; that file says where each was found.
+defaults are developed on: there the pool is not blind. Nor are its width and size, which the caller gives.
 """
 
 import tomllib
@@ -15,26 +14,27 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from fdmvgcl.errors import InputError
+from fdmvgcl.errors import InputError, UserError
 from fdmvgcl.files import atomic_write
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.learning.features import FeatureTransform, suggested_skip
+from fdmvgcl.learning.settings import LOSS, dotted
 
 LARGEST_POOL = 30
 
 # How much of the undiffused features, and of their magnitudes, the views keep: what decides most on a data set.
 FAMILIES: dict[str, dict[str, Any]] = {
-    "smooth": {"feature_scaling": "rows", "view_scaling": "rows", "skip": 0},
-    "local": {"feature_scaling": "rows", "view_scaling": "rows", "skip": 1},
-    "magnitudes": {"feature_scaling": "none", "view_scaling": "view", "skip": 0},
-    "local magnitudes": {"feature_scaling": "none", "view_scaling": "view", "skip": 1},
+    "smooth": {"features.scaling": "rows", "diffusion.view_scaling": "rows", "diffusion.skip": 0},
+    "local": {"features.scaling": "rows", "diffusion.view_scaling": "rows", "diffusion.skip": 1},
+    "magnitudes": {"features.scaling": "none", "diffusion.view_scaling": "view", "diffusion.skip": 0},
+    "local magnitudes": {"features.scaling": "none", "diffusion.view_scaling": "view", "diffusion.skip": 1},
 }
 
 # Over the defaults, and found as they were, on validation nodes: of Cora, long and at a high rate; of Photo, short and
 # at a low one.
 STARTS: tuple[dict[str, Any], ...] = (
-    {"views": 3, "time": 10.0, "epochs": 30, "lr": 0.01, "min_rank": 0.0},
-    {"views": 5, "time": 3.0, "epochs": 6, "lr": 0.0005, "min_rank": 0.0},
+    {"views": 3, "time": 10.0, "epochs": 30, "schedule.lr": 0.01, "schedule.min_rank": 0.0},
+    {"views": 5, "time": 3.0, "epochs": 6, "schedule.lr": 0.0005, "schedule.min_rank": 0.0},
 )
 
 
@@ -48,10 +48,10 @@ class Pool:
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.trials) <= LARGEST_POOL:
-            raise ValueError(f"a pool must have 1 to {LARGEST_POOL} trials, got {len(self.trials)}")
+            raise UserError(f"a pool must have 1 to {LARGEST_POOL} trials, got {len(self.trials)}")
         for choice in self.choices:
             if not 0 <= choice < len(self.trials):
-                raise ValueError(f"a choice must be the number of a trial below {len(self.trials)}, got {choice}")
+                raise UserError(f"a choice must be the number of a trial below {len(self.trials)}, got {choice}")
 
 
 def suggested_family(graph: Graph) -> str:
@@ -69,7 +69,7 @@ def draw(count: int, favoured: str, *, dim: int, seed: int = 0) -> list[dict[str
     try:
         import optuna
     except ImportError:
-        raise ValueError("drawing a pool needs Optuna: pip install 'fdmvgcl[tune]'") from None
+        raise UserError("drawing a pool needs Optuna: pip install 'fdmvgcl[tune]'") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=seed))
     others = [family for family in FAMILIES if family != favoured]
@@ -86,23 +86,18 @@ def _suggest(trial: Any, family: str, dim: int) -> dict[str, Any]:
         "views": trial.suggest_categorical("views", [3, 5]),
         "time": trial.suggest_categorical("time", [1.0, 3.0, 5.0, 10.0, 20.0]),
         "epochs": trial.suggest_int("epochs", 3, 30, log=True),
-        "lr": round(trial.suggest_float("lr", 1e-4, 1e-2, log=True), 6),
-        "eta": trial.suggest_categorical("eta", [0.05, 0.3, 1.0]),
-        "loss": trial.suggest_categorical("loss", ["regularised-cosmean", "regularised-cosmean", "cca-ssg"]),
-        "activation": trial.suggest_categorical("activation", ["leaky", "identity"]),
-        "min_rank": 0.0,
+        "schedule.lr": round(trial.suggest_float("lr", 1e-4, 1e-2, log=True), 6),
+        "loss.eta": trial.suggest_categorical("eta", [0.05, 0.3, 1.0]),
+        "loss.name": trial.suggest_categorical("loss", ["regularised-cosmean", "regularised-cosmean", "cca-ssg"]),
+        "diffusion.activation": trial.suggest_categorical("activation", ["leaky", "identity"]),
+        "schedule.min_rank": 0.0,
         **FAMILIES[family],
     }
-    if settings["skip"]:
-        settings["skip_weight"] = trial.suggest_categorical("skip_weight", [3.0, 10.0, 30.0])
+    if settings["loss.name"] != LOSS:
+        del settings["loss.eta"]  # of the paper's own loss alone
+    if settings["diffusion.skip"]:
+        settings["diffusion.skip_weight"] = trial.suggest_categorical("skip_weight", [3.0, 10.0, 30.0])
     return settings
-
-
-def by_hand(dataset: str) -> list[dict[str, Any]]:
-    """Settings that end the pool of this data set, from ``by_hand.toml``."""
-    text = (files(__package__) / "by_hand.toml").read_text(encoding="utf-8")
-    found = [entry for entry in tomllib.loads(text)["found"] if dataset in entry["datasets"]]
-    return [dict(settings) for entry in found for settings in entry["settings"]]
 
 
 def is_stored(dataset: str) -> bool:
@@ -114,7 +109,7 @@ def stored(dataset: str) -> Pool:
     """The pool that ships with the library."""
     path = files(__package__) / "settings" / f"{dataset}.toml"
     if not is_stored(dataset):
-        raise ValueError(f"there are no stored settings of {dataset!r}; make them with fdmvgcl tune {dataset}")
+        raise UserError(f"there are no stored settings of {dataset!r}; make them with fdmvgcl tune {dataset}")
     return _parse(path.read_text(encoding="utf-8"), f"{dataset}.toml")
 
 
@@ -126,7 +121,7 @@ def read(path: Path) -> Pool:
 def _parse(text: str, name: str) -> Pool:
     try:
         table = tomllib.loads(text)
-        trials = [dict(trial) for trial in table["trial"]]
+        trials = [dotted(trial) for trial in table["trial"]]
         validation = tuple(float(trial.pop("validation")) for trial in trials)
         return Pool(tuple(trials), tuple(table["choices"]), validation)
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:

@@ -21,12 +21,10 @@ class Run:
     Args:
         key: what tells this run from the others, as JSON can hold it.
         work: makes the record's contents.
-        seconds: about how long it takes; None if that was never measured.
     """
 
     key: Key
     work: Callable[[], Record]
-    seconds: float | None = None
 
 
 class Experiment(Protocol):

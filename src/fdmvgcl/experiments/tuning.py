@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fdmvgcl.errors import UserError
 from fdmvgcl.evaluation import COARSE, Trial, choose, hide_test
 from fdmvgcl.experiments import pool
 from fdmvgcl.experiments.benchmark import benchmark, embed
@@ -25,11 +26,10 @@ _OF_REDRAWS = replace(COARSE, penalties=(10.0, 1.0, 0.1, 0.01))
 
 
 def runs(dataset: str, trials: int, dim: int, seeds: int = 1) -> list[Run]:
-    """One run for each seed of each of ``trials`` settings: drawn ones, then those found by hand."""
+    """One run for each seed of each of ``trials`` settings."""
     if trials * seeds > pool.LARGEST_POOL:
-        raise ValueError(f"a pool must have at most {pool.LARGEST_POOL} runs, got {seeds} seeds of {trials} settings")
-    favoured, by_hand = pool.suggested_family(benchmark(dataset).graph), pool.by_hand(dataset)[: trials - 1]
-    settings = [*pool.draw(trials - len(by_hand), favoured, dim=dim), *by_hand]
+        raise UserError(f"a pool must have at most {pool.LARGEST_POOL} runs, got {seeds} seeds of {trials} settings")
+    settings = pool.draw(trials, pool.suggested_family(benchmark(dataset).graph), dim=dim)
     return [
         Run(
             {"dataset": dataset, "row": "tuning", "trial": number, "settings": each, "seed": seed},

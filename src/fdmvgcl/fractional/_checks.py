@@ -4,11 +4,13 @@ import math
 
 from torch import Tensor
 
+from fdmvgcl.errors import ArgumentError
+
 
 def check_all(name: str, rule: str, value: Tensor, allowed: Tensor) -> None:
     """Raise unless every entry of ``value`` is ``allowed``; the message shows the first that is not."""
     if not bool(allowed.all()):
-        raise ValueError(f"{name} must {rule}, got {value.detach()[~allowed].flatten()[0].item()}")
+        raise ArgumentError(name, f"must {rule}, got {value.detach()[~allowed].flatten()[0].item()}")
 
 
 def check_alpha(alpha: Tensor) -> None:
@@ -26,10 +28,10 @@ def check_finite(name: str, value: Tensor) -> None:
 def count_steps(time: float, step: float, *, stretch: bool = False) -> int:
     """How many steps make up the time; the step must fit it, unless it may ``stretch`` to, as for a learned time."""
     if not 0 < step < math.inf:
-        raise ValueError(f"step must be finite and greater than 0, got {step}")
+        raise ArgumentError("step", f"must be finite and greater than 0, got {step}")
     steps = round(time / step)
     if stretch:
         return max(1, steps)
     if steps < 1 or abs(steps * step - time) > 1e-6 * time:
-        raise ValueError(f"step must divide the time {time:g} into whole steps, got {step:g}")
+        raise ArgumentError("step", f"must divide the time {time:g} into whole steps, got {step:g}")
     return steps

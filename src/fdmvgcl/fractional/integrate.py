@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint as recompute
 
+from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.fractional._checks import check_alpha, check_finite, check_time, count_steps
 from fdmvgcl.fractional.history import History
 from fdmvgcl.fractional.implicit import implicit_step
@@ -127,9 +128,9 @@ class _Layout:
     def __init__(self, y0: Any) -> None:
         parts = y0 if isinstance(y0, tuple) else (y0,)
         if not parts or not all(isinstance(part, Tensor) and part.is_floating_point() for part in parts):
-            raise ValueError(f"y0 must be a floating tensor or a tuple of such, got {_describe(y0)}")
+            raise UserError(f"y0 must be a floating tensor or a tuple of such, got {_describe(y0)}")
         if len({(part.dtype, part.device) for part in parts}) > 1:
-            raise ValueError(f"y0 must have one dtype and device, got {[(p.dtype, str(p.device)) for p in parts]}")
+            raise UserError(f"y0 must have one dtype and device, got {[(p.dtype, str(p.device)) for p in parts]}")
         self.is_tuple = isinstance(y0, tuple)
         self._like = parts[0]
         self._shapes = [part.shape for part in parts]
@@ -140,7 +141,7 @@ class _Layout:
         parts = state if isinstance(state, tuple) else (state,)
         fits = isinstance(state, tuple) == self.is_tuple and all(isinstance(part, Tensor) for part in parts)
         if not fits or [part.shape for part in parts] != self._shapes:
-            raise ValueError(f"func must return what y0 is, {self._form}, got {_describe(state)}")
+            raise ArgumentError("func", f"must return what y0 is, {self._form}, got {_describe(state)}")
         return torch.cat([part.flatten() for part in parts]).to(self._like) if self.is_tuple else state.to(self._like)
 
     def unpack(self, packed: Tensor) -> Any:
@@ -174,10 +175,12 @@ def _order(alpha: Tensor | float, start: Tensor, *, scalar_only: bool) -> Tensor
     order = torch.as_tensor(alpha, dtype=torch.float64, device=start.device)
     check_alpha(order)
     if scalar_only and order.dim():
-        raise ValueError(f"alpha must be a scalar for a tuple of states, got shape {tuple(order.shape)}")
+        raise ArgumentError("alpha", f"must be a scalar for a tuple of states, got shape {tuple(order.shape)}")
     lead = start.dim() - order.dim()
     if lead < 0 or any(a not in (1, s) for a, s in zip(order.shape, start.shape[lead:], strict=True)):
-        raise ValueError(f"alpha must broadcast to y0's shape {tuple(start.shape)}, got shape {tuple(order.shape)}")
+        raise ArgumentError(
+            "alpha", f"must broadcast to y0's shape {tuple(start.shape)}, got shape {tuple(order.shape)}"
+        )
     return order
 
 
@@ -185,10 +188,10 @@ def _grid(time: Tensor | float, step: float | None, steps: int | None, device: t
     """The end time, a float64 scalar, and the number of steps."""
     end = torch.as_tensor(time, dtype=torch.float64, device=device)
     if end.numel() != 1:
-        raise ValueError(f"time must be a scalar, got shape {tuple(end.shape)}")
+        raise ArgumentError("time", f"must be a scalar, got shape {tuple(end.shape)}")
     check_time(end)
     if (step is None) == (steps is None):
-        raise ValueError(f"exactly one of step and steps must be given, got step={step} and steps={steps}")
+        raise UserError(f"exactly one of step and steps must be given, got step={step} and steps={steps}")
     if step is not None:
         return end.reshape(()), count_steps(float(end.detach()), step, stretch=end.requires_grad)
     count = _positive("steps", steps)
@@ -198,7 +201,7 @@ def _grid(time: Tensor | float, step: float | None, steps: int | None, device: t
 
 def _positive(name: str, value: int | None) -> int | None:
     if value is not None and (not isinstance(value, int) or value < 1):
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value}")
+        raise ArgumentError(name, f"must be a whole number of at least 1, got {value}")
     return value
 
 
@@ -206,7 +209,7 @@ def _tolerance(tolerance: float | None, dtype: torch.dtype) -> float:
     if tolerance is None:
         return max(1e-12, 8 * torch.finfo(dtype).eps)
     if not 0 < tolerance < math.inf:
-        raise ValueError(f"tolerance must be finite and greater than 0, got {tolerance}")
+        raise ArgumentError("tolerance", f"must be finite and greater than 0, got {tolerance}")
     return tolerance
 
 

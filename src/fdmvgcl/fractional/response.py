@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.fractional._checks import check_alpha, check_time, count_steps
 from fdmvgcl.fractional.mittag_leffler import contour, mittag_leffler
 from fdmvgcl.fractional.schemes import Scheme, find_scheme, march
@@ -45,21 +46,24 @@ class Filter:
         check_alpha(self.alpha)
         check_time(self.time)
         if self.alpha.dim() > 1:
-            raise ValueError(f"alpha must be a number or a vector of orders, got shape {tuple(self.alpha.shape)}")
+            raise ArgumentError("alpha", f"must be a number or a vector of orders, got shape {tuple(self.alpha.shape)}")
         if self.time.dim() and self.time.shape != self.alpha.shape:
-            raise ValueError(
-                f"time must be a number or one for each of {tuple(self.alpha.shape)} orders, "
-                f"got shape {tuple(self.time.shape)}"
+            raise ArgumentError(
+                "time",
+                f"must be a number or one for each of {tuple(self.alpha.shape)} orders, "
+                f"got shape {tuple(self.time.shape)}",
             )
         if self.skip < 0:
-            raise ValueError(f"skip must be a number of rounds of at least 0, got {self.skip}")
+            raise ArgumentError("skip", f"must be a number of rounds of at least 0, got {self.skip}")
         if self.scheme == EXACT:
             if self.step is not None:
-                raise ValueError(f"step must be left out for scheme {EXACT!r}, which takes no steps, got {self.step}")
+                raise ArgumentError(
+                    "step", f"must be left out for scheme {EXACT!r}, which takes no steps, got {self.step}"
+                )
         else:
             find_scheme(self.scheme)
             if self.step is None:
-                raise ValueError(f"step must be given for scheme {self.scheme!r}, got None")
+                raise ArgumentError("step", f"must be given for scheme {self.scheme!r}, got None")
 
 
 def response(frequency: Tensor, spec: Filter) -> Tensor:
@@ -111,7 +115,7 @@ def chebyshev_coefficients(spec: Filter, tolerance: float) -> Tensor:
         if length <= 3 * count // 4:
             return torch.where(needed, coefficients, torch.zeros_like(coefficients))[..., : max(length, 1)]
         if count >= _MAX_DEGREE:
-            raise ValueError(
+            raise UserError(
                 f"the response at alpha={spec.alpha.tolist()}, time={spec.time.tolist()}, scheme={spec.scheme!r} needs "
                 f"more than {_MAX_DEGREE} Chebyshev terms for a tolerance of {tolerance:g}; use a smaller time"
             )
@@ -141,7 +145,7 @@ def poisson_coefficients(spec: Filter, tolerance: float) -> Tensor:
     length = int(lengths.max())
     kept = terms[..., :length]
     if length > k.numel() or float(kept.detach().min()) < -tolerance:
-        raise ValueError(
+        raise UserError(
             f"the directed diffusion at alpha={spec.alpha.tolist()} holds its tolerance of {tolerance:g} only up to a "
             f"time of about 50 at alpha = 1, got time={spec.time.tolist()}"
         )
@@ -180,8 +184,8 @@ def _stepped(frequency: Tensor, alpha: Tensor, time: Tensor, spec: Filter) -> Te
     scheme: Scheme = find_scheme(spec.scheme)
     counts = {_steps(t, spec) for t in time.detach().flatten().tolist()}
     if len(counts) > 1:
-        raise ValueError(
-            f"time must give every view the same number of steps, got {sorted(counts)} of step {spec.step}"
+        raise ArgumentError(
+            "time", f"must give every view the same number of steps, got {sorted(counts)} of step {spec.step}"
         )
     steps = counts.pop()
     start = torch.ones_like(frequency * alpha)

@@ -17,6 +17,7 @@ import torch
 from scipy.special import gamma, zeta
 from torch import Tensor
 
+from fdmvgcl.errors import ArgumentError
 from fdmvgcl.fractional.history import History, Weights
 
 
@@ -198,5 +199,5 @@ def find_scheme(scheme: str | Scheme) -> Scheme:
     if isinstance(scheme, Scheme):
         return scheme
     if scheme not in SCHEMES:
-        raise ValueError(f"scheme must be one of {', '.join(SCHEMES)}, got {scheme!r}")
+        raise ArgumentError("scheme", f"must be one of {', '.join(SCHEMES)}, got {scheme!r}")
     return SCHEMES[scheme]

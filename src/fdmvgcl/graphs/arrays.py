@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fdmvgcl.errors import RowError
+from fdmvgcl.errors import ArgumentError, RowError
 from fdmvgcl.graphs.provenance import Counts
 
 Features: TypeAlias = NDArray[np.float32] | sparse.csr_array
@@ -60,9 +60,9 @@ def check_weights(weight: Any, num_edges: int) -> NDArray[np.float64]:
     try:
         values = np.asarray(weight, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"weight must hold numbers ({error})") from None
+        raise ArgumentError("weight", f"must hold numbers ({error})") from None
     if values.shape != (num_edges,):
-        raise ValueError(f"weight must have shape ({num_edges},), one for each edge, got {values.shape}")
+        raise ArgumentError("weight", f"must have shape ({num_edges},), one for each edge, got {values.shape}")
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if len(bad):
         row = int(bad[0])
@@ -70,7 +70,7 @@ def check_weights(weight: Any, num_edges: int) -> NDArray[np.float64]:
     with np.errstate(over="ignore"):
         # Twice, because an undirected edge counts in two degrees.
         if not np.isfinite(2 * values.sum()):
-            raise ValueError("weight must have a finite sum, got one that overflows float64")
+            raise ArgumentError("weight", "must have a finite sum, got one that overflows float64")
     return values
 
 
@@ -94,7 +94,9 @@ def as_features(features: Any) -> Features:
     """
     if sparse.issparse(features):
         if features.ndim != 2 or features.shape[1] == 0 or features.dtype.kind not in "biuf":
-            raise ValueError(f"features must be real numbers of shape (N, F), got {features.dtype} {features.shape}")
+            raise ArgumentError(
+                "features", f"must be real numbers of shape (N, F), got {features.dtype} {features.shape}"
+            )
         matrix = sparse.csr_array(features, copy=True)
         matrix.sum_duplicates()
         rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
@@ -102,7 +104,9 @@ def as_features(features: Any) -> Features:
         return canonical_csr(matrix, np.float32)
     table = np.asarray(features)
     if table.ndim != 2 or table.shape[1] == 0 or table.dtype.kind not in "biuf":
-        raise ValueError(f"features must be real numbers of shape (N, F) with F ≥ 1, got {table.dtype} {table.shape}")
+        raise ArgumentError(
+            "features", f"must be real numbers of shape (N, F) with F ≥ 1, got {table.dtype} {table.shape}"
+        )
     filled = int(np.count_nonzero(table))
     with np.errstate(over="ignore"):
         single = np.ascontiguousarray(table, dtype=np.float32)
@@ -143,25 +147,29 @@ def checked_shape(shape: NDArray) -> tuple[int, int]:
         or (shape.astype(np.float64) >= 2.0**62).any()
         or min(shape) < 0
     ):
-        raise ValueError(f"shape must be two whole numbers of at least 0, got {shape.dtype} {shape.tolist()!r:.60}")
+        raise ArgumentError(
+            "shape", f"must be two whole numbers of at least 0, got {shape.dtype} {shape.tolist()!r:.60}"
+        )
     return int(shape[0]), int(shape[1])
 
 
 def checked_csr(data: NDArray, indices: NDArray, indptr: NDArray, shape: tuple[int, int]) -> sparse.csr_array:
     """Compressed sparse rows of stored, untrusted parts. SciPy trusts the indices, so none may be wrong."""
     if data.ndim != 1 or data.dtype.kind not in "biuf" or data.dtype.itemsize > 8:
-        raise ValueError(f"data must be a list of real numbers, got {data.dtype} of shape {data.shape}")
+        raise ArgumentError("data", f"must be a list of real numbers, got {data.dtype} of shape {data.shape}")
     for name, array in (("indices", indices), ("indptr", indptr)):
         if array.ndim != 1 or array.dtype.kind not in "iu":
-            raise ValueError(f"{name} must be a list of whole numbers, got {array.dtype} of shape {array.shape}")
+            raise ArgumentError(name, f"must be a list of whole numbers, got {array.dtype} of shape {array.shape}")
     indices, indptr = indices.astype(np.int64), indptr.astype(np.int64)
     if len(indptr) != shape[0] + 1 or indptr[0] != 0 or (np.diff(indptr) < 0).any():
-        raise ValueError(f"indptr must hold {shape[0] + 1} numbers that start at 0 and never fall")
+        raise ArgumentError("indptr", f"must hold {shape[0] + 1} numbers that start at 0 and never fall")
     used = int(indptr[-1])
     if used > len(indices) or used > len(data):
-        raise ValueError(f"indptr must end within indices and data, got {used} for {len(indices)} and {len(data)}")
+        raise ArgumentError(
+            "indptr", f"must end within indices and data, got {used} for {len(indices)} and {len(data)}"
+        )
     indices = indices[:used]
     if used and not 0 <= indices.min() <= indices.max() < shape[1]:
-        raise ValueError(f"indices must lie from 0 to {shape[1] - 1}, got {indices.min()} to {indices.max()}")
+        raise ArgumentError("indices", f"must lie from 0 to {shape[1] - 1}, got {indices.min()} to {indices.max()}")
     native = data[:used].astype(data.dtype.newbyteorder("="))
     return sparse.csr_array((native, indices, indptr), shape=shape)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fdmvgcl.errors import RowError, shown
+from fdmvgcl.errors import ArgumentError, RowError, UserError, shown
 from fdmvgcl.graphs.arrays import (
     Features,
     as_features,
@@ -62,13 +62,13 @@ class Graph:
     def __post_init__(self) -> None:
         n = len(self.ids)
         if n == 0:
-            raise ValueError("ids must hold at least one node, got none")
+            raise ArgumentError("ids", "must hold at least one node, got none")
         if self.adjacency.shape != (n, n):
-            raise ValueError(f"adjacency must have shape ({n}, {n}) to match ids, got {self.adjacency.shape}")
+            raise ArgumentError("adjacency", f"must have shape ({n}, {n}) to match ids, got {self.adjacency.shape}")
         if self.features is not None and self.features.shape[0] != n:
-            raise ValueError(f"features must have {n} rows to match ids, got {self.features.shape[0]}")
+            raise ArgumentError("features", f"must have {n} rows to match ids, got {self.features.shape[0]}")
         if self.feature_names is not None and len(self.feature_names) != self.num_features:
-            raise ValueError(f"feature_names must hold {self.num_features} names, got {len(self.feature_names)}")
+            raise ArgumentError("feature_names", f"must hold {self.num_features} names, got {len(self.feature_names)}")
 
     @classmethod
     def from_edges(
@@ -98,13 +98,13 @@ class Graph:
         columns = {"source": source, "target": target, **({} if nodes is None else {"nodes": nodes})}
         (tails, heads, *_), ids = encode_ids(columns)
         if len(tails) != len(heads):
-            raise ValueError(f"source and target must have the same length, got {len(tails)} and {len(heads)}")
+            raise UserError(f"source and target must have the same length, got {len(tails)} and {len(heads)}")
         graph = cls._from_numbers(ids, tails, heads, weight, directed)
         if features is None:
             return graph
         row_ids = nodes if feature_ids is None else feature_ids
         if row_ids is None:
-            raise ValueError("feature_ids must name the node of each row of features, got None")
+            raise ArgumentError("feature_ids", "must name the node of each row of features, got None")
         return graph.with_features(features, ids=row_ids, names=feature_names, fill_missing=fill_missing)
 
     @classmethod
@@ -122,13 +122,13 @@ class Graph:
         """
         edge_index = getattr(data, "edge_index", None)
         if edge_index is None:
-            raise ValueError("data must have an edge_index, got none")
+            raise ArgumentError("data", "must have an edge_index, got none")
         source, target = np.asarray(edge_index.detach().cpu(), dtype=np.int64)
         candidates = (getattr(data, name, None) for name in ("edge_weight", "edge_attr"))
         weight = next((w for w in candidates if w is not None and w.dim() == 1), None)
         n = int(data.num_nodes)
         if len(source) and not 0 <= min(source.min(), target.min()) <= max(source.max(), target.max()) < n:
-            raise ValueError(f"edge_index must hold node numbers from 0 to {n - 1}, got others")
+            raise ArgumentError("edge_index", f"must hold node numbers from 0 to {n - 1}, got others")
         values = None if weight is None else np.asarray(weight.detach().cpu())
         graph = cls._from_numbers(_numbered(n), source, target, values, directed)
         x = getattr(data, "x", None)
@@ -148,7 +148,7 @@ class Graph:
         if weight is not None and any(weight in data for *_, data in edges):
             for tail, head, data in edges:
                 if weight not in data:
-                    raise ValueError(f"{weight!r} must be on every edge or on none, got none on {tail!r}, {head!r}")
+                    raise UserError(f"{weight!r} must be on every edge or on none, got none on {tail!r}, {head!r}")
             values = [data[weight] for *_, data in edges]
         source, target = [edge[0] for edge in edges], [edge[1] for edge in edges]
         if directed and not graph.is_directed():
@@ -166,9 +166,9 @@ class Graph:
         """
         matrix = sparse.csr_array(adjacency)
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise ValueError(f"adjacency must be square, got shape {matrix.shape}")
+            raise ArgumentError("adjacency", f"must be square, got shape {matrix.shape}")
         if matrix.dtype.kind not in "biuf":
-            raise ValueError(f"adjacency must hold real numbers, got {matrix.dtype}")
+            raise ArgumentError("adjacency", f"must hold real numbers, got {matrix.dtype}")
         matrix = matrix.copy()
         matrix.sum_duplicates()
         entries = matrix.tocoo()
@@ -227,7 +227,7 @@ class Graph:
             return replace(self, features=table, feature_names=feature_names)
         (codes,), row_ids = encode_ids({"feature_ids": ids})
         if len(codes) != table.shape[0]:
-            raise ValueError(f"feature_ids must have {table.shape[0]} ids, one for each row, got {len(codes)}")
+            raise ArgumentError("feature_ids", f"must have {table.shape[0]} ids, one for each row, got {len(codes)}")
         if len(row_ids) < len(codes):
             _check_distinct([row_ids[code] for code in codes], "feature_ids")
         present = set(row_ids)
@@ -361,7 +361,7 @@ def _check_distinct(ids: list[str], name: str) -> None:
 def _refuse_missing(missing: list[str]) -> None:
     others = {0: "", 1: " and 1 other"}.get(len(missing) - 1, f" and {len(missing) - 1} others")
     have = "has" if len(missing) == 1 else "have"
-    raise ValueError(f"features must have a row for every node; {shown(missing[0])}{others} {have} none")
+    raise ArgumentError("features", f"must have a row for every node; {shown(missing[0])}{others} {have} none")
 
 
 def _from_tensor(x: "torch.Tensor") -> Any:

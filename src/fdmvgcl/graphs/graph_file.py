@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fdmvgcl.errors import InputError
+from fdmvgcl.errors import ArgumentError, InputError, UserError
 from fdmvgcl.files import StrPath, read_npz, write_npz
 from fdmvgcl.graphs.arrays import Features, as_features, canonical_csr, check_weights, checked_csr, checked_shape
 from fdmvgcl.graphs.graph import Graph
@@ -59,17 +59,17 @@ def _graph(arrays: dict[str, NDArray]) -> Graph:
     ids = _unpack_strings("ids", arrays)
     n = len(ids)
     if len(set(ids)) != n or "" in ids or not np.array_equal(id_order(pa.array(ids, pa.large_string())), np.arange(n)):
-        raise ValueError("ids must be distinct, not empty and in node order")
+        raise ArgumentError("ids", "must be distinct, not empty and in node order")
     directed = arrays["directed"]
     if directed.shape != () or directed.dtype != np.bool_:
-        raise ValueError(f"directed must be true or false, got {directed.dtype} of shape {directed.shape}")
+        raise ArgumentError("directed", f"must be true or false, got {directed.dtype} of shape {directed.shape}")
     indptr, indices = arrays["indptr"], arrays["indices"]
     weights = check_weights(arrays.get("weights", np.ones(indices.shape)), indices.size)
     adjacency = canonical_csr(checked_csr(weights, indices, indptr, (n, n)), np.float64)
     if adjacency.diagonal().any() or adjacency.nnz != len(weights):
-        raise ValueError("adjacency must have no self-loops, no repeated entries and no zeros")
+        raise ArgumentError("adjacency", "must have no self-loops, no repeated entries and no zeros")
     if not directed and (adjacency != adjacency.T).nnz:
-        raise ValueError("adjacency of an undirected graph must be symmetric")
+        raise UserError("adjacency of an undirected graph must be symmetric")
     names = _unpack_strings("feature_names", arrays) if "feature_names" in arrays else None
     return Graph(ids, adjacency, _features(arrays), names, directed=bool(directed))
 
@@ -79,7 +79,7 @@ def _features(arrays: dict[str, NDArray]) -> Features | None:
         # as_features() could store it sparse, which save_graph() then would have done.
         table = arrays["features"]
         if table.dtype != np.float32 or table.ndim != 2 or not np.isfinite(table).all():
-            raise ValueError("features must be finite float32 numbers of shape (N, F)")
+            raise ArgumentError("features", "must be finite float32 numbers of shape (N, F)")
         return np.ascontiguousarray(table)
     if "features_shape" not in arrays:
         return None
@@ -98,6 +98,6 @@ def _unpack_strings(name: str, arrays: dict[str, NDArray]) -> tuple[str, ...]:
     text, offsets = arrays[name], arrays[f"{name}_offsets"]
     valid = text.dtype == np.uint8 and text.ndim == 1 and offsets.dtype == np.int64 and offsets.ndim == 1
     if not valid or not len(offsets) or offsets[0] != 0 or offsets[-1] != len(text) or (np.diff(offsets) < 0).any():
-        raise ValueError(f"{name} must be UTF-8 bytes with ascending offsets")
+        raise ArgumentError(name, "must be UTF-8 bytes with ascending offsets")
     data = text.tobytes()
     return tuple(data[start:stop].decode() for start, stop in pairwise(offsets))

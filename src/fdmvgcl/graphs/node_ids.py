@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from fdmvgcl.errors import RowError, shown
+from fdmvgcl.errors import ArgumentError, RowError, shown
 
 _CANONICAL_INTEGER = r"^(0|-?[1-9][0-9]*)$"
 _INT64_DIGITS = 18
@@ -66,13 +66,13 @@ def _as_arrow(values: Any, name: str) -> pa.Array:
         return values
     array = values if isinstance(values, Sequence) else np.asarray(values)
     if isinstance(array, np.ndarray) and array.ndim != 1:
-        raise ValueError(f"{name} must have one dimension, got shape {array.shape}")
+        raise ArgumentError(name, f"must have one dimension, got shape {array.shape}")
     if isinstance(array, str):
-        raise ValueError(f"{name} must be a sequence of ids, got the single string {shown(array)}")
+        raise ArgumentError(name, f"must be a sequence of ids, got the single string {shown(array)}")
     try:
         return pa.array(array)
     except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-        raise ValueError(f"{name} must hold ids that are all strings or all integers ({error})") from None
+        raise ArgumentError(name, f"must hold ids that are all strings or all integers ({error})") from None
 
 
 def _dictionary(values: Any, name: str) -> tuple[NDArray[np.int64], pa.Array]:
@@ -82,7 +82,7 @@ def _dictionary(values: Any, name: str) -> tuple[NDArray[np.int64], pa.Array]:
     if pa.types.is_null(kind) and len(column) == 0:
         column, kind = pa.array([], pa.large_string()), pa.large_string()
     if not (pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        raise ValueError(f"{name} must hold ids that are strings or integers, got {kind}")
+        raise ArgumentError(name, f"must hold ids that are strings or integers, got {kind}")
     if column.null_count:
         raise RowError(f"{name} must not be missing", int(np.flatnonzero(np.asarray(pc.is_null(column)))[0]))
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()

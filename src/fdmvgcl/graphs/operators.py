@@ -11,6 +11,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 from torch import Tensor
 
+from fdmvgcl.errors import ArgumentError
+
 Normalisation = Literal["sym", "rw"]
 
 
@@ -59,13 +61,15 @@ class Operator:
         - ``rw``: ``D^(-1) A``, rows that sum to one.
         """
         if normalisation not in ("sym", "rw"):
-            raise ValueError(f"normalisation must be 'sym' or 'rw', got {normalisation!r}")
+            raise ArgumentError("normalisation", f"must be 'sym' or 'rw', got {normalisation!r}")
         if directed and normalisation == "sym":
-            raise ValueError("normalisation must be 'rw' for a directed graph (its powers stay bounded), got 'sym'")
+            raise ArgumentError(
+                "normalisation", "must be 'rw' for a directed graph (its powers stay bounded), got 'sym'"
+            )
         if num_nodes < 1:
-            raise ValueError(f"num_nodes must be at least 1 (an empty graph has no operator), got {num_nodes}")
+            raise ArgumentError("num_nodes", f"must be at least 1 (an empty graph has no operator), got {num_nodes}")
         if edge_index.dim() != 2 or edge_index.shape[0] != 2:
-            raise ValueError(f"edge_index must have shape (2, E), got {tuple(edge_index.shape)}")
+            raise ArgumentError("edge_index", f"must have shape (2, E), got {tuple(edge_index.shape)}")
         if weight is None:
             weight = torch.ones(edge_index.shape[1], dtype=torch.float64, device=edge_index.device)
         _check_edges(edge_index, weight, num_nodes, self_loops)
@@ -171,19 +175,19 @@ def csr_tensor(rows: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, 
 
 def _check_edges(edge_index: Tensor, weight: Tensor, num_nodes: int, self_loops: float) -> None:
     if weight.shape != edge_index.shape[1:]:
-        raise ValueError(
-            f"weight must have shape ({edge_index.shape[1]},) to match edge_index, got {tuple(weight.shape)}"
+        raise ArgumentError(
+            "weight", f"must have shape ({edge_index.shape[1]},) to match edge_index, got {tuple(weight.shape)}"
         )
     if edge_index.numel() and not 0 <= int(edge_index.min()) <= int(edge_index.max()) < num_nodes:
-        raise ValueError(
-            f"edge_index must hold node numbers from 0 to {num_nodes - 1}, "
-            f"got {int(edge_index.min())} to {int(edge_index.max())}"
+        raise ArgumentError(
+            "edge_index",
+            f"must hold node numbers from 0 to {num_nodes - 1}, got {int(edge_index.min())} to {int(edge_index.max())}",
         )
     bad = ~(weight.isfinite() & (weight >= 0))
     if bool(bad.any()):
-        raise ValueError(f"weight must be finite and not negative, got {weight[bad][0].item()}")
+        raise ArgumentError("weight", f"must be finite and not negative, got {weight[bad][0].item()}")
     if not 0 <= self_loops < float("inf"):
-        raise ValueError(f"self_loops must be a finite weight of at least 0, got {self_loops}")
+        raise ArgumentError("self_loops", f"must be a finite weight of at least 0, got {self_loops}")
 
 
 def _with_self_loops(

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from fdmvgcl.errors import ArgumentError
 from fdmvgcl.losses import cosmean, ring, unit_rows
 from fdmvgcl.machine import one_thread
 
@@ -177,7 +178,7 @@ def neighbour_homophily(z: Tensor, labels: Tensor, k: int = 10, *, rows: int = S
     """
     known = labels.ge(0).nonzero()[:, 0]
     if not 1 <= k < len(known):
-        raise ValueError(f"k must lie in [1, {len(known) - 1}] for {len(known)} labelled nodes, got {k}")
+        raise ArgumentError("k", f"must lie in [1, {len(known) - 1}] for {len(known)} labelled nodes, got {k}")
     unit, label = unit_rows(z[known]), labels[known]
     asked = sample_rows(torch.arange(len(known), device=z.device)[:, None], rows)[:, 0]
     cosine = unit[asked] @ unit.T

@@ -3,23 +3,21 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from fdmvgcl.diffusion.cost import Order
-from fdmvgcl.diffusion.kernels import CHEBYSHEV, sparse_product
+from fdmvgcl.diffusion.kernels import sparse_product
 from fdmvgcl.diffusion.linear import TOLERANCE, apply_filter
 from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, evolve, make_dynamics, stepping
+from fdmvgcl.errors import ArgumentError
 from fdmvgcl.fractional.response import EXACT, Filter, chebyshev_coefficients
 from fdmvgcl.graphs.operators import Operator
-
-Activation = Literal["relu", "leaky", "identity"]
-Initialisation = Literal["orthogonal", "joint", "whitened", "glorot"]
+from fdmvgcl.learning.settings import Activation, Initialisation
 
 # In place: views are the largest tensors that there are, and no gradient needs them as they were before.
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": torch.relu_,
     "leaky": lambda x: nn.functional.leaky_relu(x, 0.25, inplace=True),  # at 0 half of the information is lost
     "identity": lambda x: x,
@@ -27,7 +25,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
+class FeatureMatrix:
     """A feature matrix ``X = M - 1 cᵀ`` of shape (N, F), M dense or sparse CSR, ready for products with X and Xᵀ.
 
     Subtracting the centre c (F,) from a sparse matrix would fill it; its projection is one row to subtract instead.
@@ -38,7 +36,7 @@ class Features:
     centre: Tensor | None = None
 
     @classmethod
-    def of(cls, matrix: Tensor, centre: Tensor | None = None) -> "Features":
+    def of(cls, matrix: Tensor, centre: Tensor | None = None) -> "FeatureMatrix":
         if matrix.layout == torch.strided:
             return cls(matrix if centre is None else matrix - centre)
         return cls(matrix, matrix.to_sparse_csc().transpose(0, 1).to_sparse_csr(), centre)
@@ -123,35 +121,38 @@ class MultiViewEncoder(nn.Module):
         if self.dynamics:
             scheme, step = stepping(scheme, step, time)
         self.scheme, self.step, self.skip = scheme, step, skip
-        self.activation = ACTIVATIONS[activation]
+        self.activation = activation
 
     @property
     def filter(self) -> Filter:
         return Filter(self.alpha, self.time, self.scheme, self.step, self.skip, self.skip_weight)
 
-    def forward(self, features: Features, operator: Operator, basis: Tensor | None = None) -> Tensor:
+    def forward(self, features: FeatureMatrix, operator: Operator, basis: Tensor | None = None) -> Tensor:
         """Views of shape (K, N, d).
 
         Args:
             features: X.
             operator: Ā, in the dtype and on the device of X.
-            basis: ``T_j(-Ā) X`` from :func:`diffusion_basis`, shape (J, N, F), to diffuse first and then project;
-                None to project first and then diffuse. The numbers are the same.
+            basis: ``T_j(-Ā) X``, shape (J, N, F), from :func:`~fdmvgcl.diffusion.basis.diffusion_basis`, to diffuse
+                first and then project; None to project first and then diffuse. The numbers are the same.
         """
         if self.dynamics:
-            return self.activation(self._evolved(features.project(self.weight), operator))
+            return self._activated(self._evolved(features.project(self.weight), operator))
         if basis is None:
-            return self.activation(apply_filter(operator, features.project(self.weight), self.filter))
+            return self._activated(apply_filter(operator, features.project(self.weight), self.filter))
         coefficients = chebyshev_coefficients(self.filter, TOLERANCE[basis.dtype]).to(basis.dtype)
         if coefficients.shape[1] > len(basis):
-            raise ValueError(
-                f"basis must have at least {coefficients.shape[1]} terms for these orders, got {len(basis)}"
+            raise ArgumentError(
+                "basis", f"must have at least {coefficients.shape[1]} terms for these orders, got {len(basis)}"
             )
         terms = basis[: coefficients.shape[1]]
         diffused = (coefficients @ terms.flatten(1)).view(-1, *basis.shape[1:])
         if operator.similarity is not None:
             diffused = diffused / operator.similarity[:, None]
-        return self.activation(diffused @ self.weight)
+        return self._activated(diffused @ self.weight)
+
+    def _activated(self, views: Tensor) -> Tensor:
+        return _ACTIVATIONS[self.activation](views)
 
     def _evolved(self, projected: Tensor, operator: Operator) -> Tensor:
         assert self.step is not None
@@ -168,27 +169,6 @@ class MultiViewEncoder(nn.Module):
             self.alpha.clamp_(smallest_alpha, 1.0)
             self.time.clamp_(min=1e-3)
             self.skip_weight.clamp_(min=0.0)
-
-
-def diffusion_basis(features: Features, operator: Operator, spec: Filter, *, smallest_alpha: float) -> Tensor:
-    """``T_j(-Ā) X`` for as many j as any order in [ε, 1] needs at the filter's times, shape (J, N, F)."""
-    orders = torch.linspace(smallest_alpha, 1.0, 33, dtype=torch.float64)
-    widest = max(
-        chebyshev_coefficients(
-            Filter(orders, torch.as_tensor(time), spec.scheme, spec.step, spec.skip, spec.skip_weight),
-            TOLERANCE[features.matrix.dtype],
-        ).shape[1]
-        for time in set(spec.time.detach().flatten().tolist())
-    )
-    x = features.dense()
-    if operator.similarity is not None:
-        x = x * operator.similarity[:, None]
-    terms = x.new_empty(widest, *x.shape)
-    terms[0] = x
-    for j in range(1, widest):
-        product = sparse_product(operator.csr, terms[j - 1])
-        terms[j] = CHEBYSHEV.first * product if j == 1 else CHEBYSHEV.factor * product - CHEBYSHEV.back * terms[j - 2]
-    return terms
 
 
 def _orthogonal(features: int, dim: int, generator: torch.Generator) -> Tensor:
@@ -221,6 +201,3 @@ _INITIALISERS: dict[str, Callable[[int, int, int, torch.Generator], Tensor]] = {
     "whitened": _joint,
     "glorot": _each(_glorot),
 }
-INITIALISATIONS = tuple(_INITIALISERS)
-
-__all__ = ["ACTIVATIONS", "INITIALISATIONS", "Features", "MultiViewEncoder", "Order", "diffusion_basis"]

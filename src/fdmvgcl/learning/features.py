@@ -1,7 +1,7 @@
 """From a graph's feature table to the encoder's input, the same way at training time and for new nodes later."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 from torch import Tensor
 
+from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.graphs.arrays import Features as Table
 from fdmvgcl.graphs.assortativity import direction_assortativity, magnitude_assortativity
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.operators import csr_tensor
+from fdmvgcl.learning.settings import FeatureScaling
 
 Scaling = Literal["none", "rows", "columns", "both"]
-FeatureScaling = Literal["auto"] | Scaling
-SCALINGS: tuple[FeatureScaling, ...] = ("auto", "none", "rows", "columns", "both")
 
 SUBSTITUTE_COLUMNS = 128
 
@@ -44,6 +44,7 @@ class FeatureTransform:
         names: the columns' names, if the training graph had any.
         substitute: whether the graph had no features and :func:`substitute_features` stand in.
         deviation: of each column (1 where it does not vary), shape (F,), for ``"columns"`` and ``"both"``.
+        centre: the mean row of the scaled features, shape (F,); None if it stays.
     """
 
     scaling: Scaling
@@ -51,30 +52,35 @@ class FeatureTransform:
     names: tuple[str, ...] | None = None
     substitute: bool = False
     deviation: NDArray[np.float32] | None = None
+    centre: NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         if (self.deviation is not None) != (self.scaling in ("columns", "both")):
-            raise ValueError(f"deviations of columns go with scaling columns or both, got {self.scaling!r}")
+            raise UserError(f"deviations of columns go with scaling columns or both, got {self.scaling!r}")
 
     @classmethod
-    def fit(cls, graph: Graph, scaling: FeatureScaling) -> "FeatureTransform":
+    def fit(cls, graph: Graph, scaling: FeatureScaling, *, centre: bool = False) -> "FeatureTransform":
         """``"auto"`` scales columns if a feature is negative; otherwise (counts, words, pixels) it scales rows, unless
         neighbours have features of like magnitude (assortativity above 0.2), which then tells something and is kept.
         """
-        if scaling not in SCALINGS:
-            raise ValueError(f"feature_scaling must be one of {SCALINGS}, got {scaling!r}")
         if graph.features is None:
             return cls("none", SUBSTITUTE_COLUMNS, substitute=True)
         table = graph.features
         if table.shape[1] == 0:
-            raise ValueError("features must have at least one column, got 0")
+            raise ArgumentError("features", "must have at least one column, got 0")
         if scaling == "auto":
             scaling = _suggested_scaling(graph, table)
         deviation = _deviation(table) if scaling in ("columns", "both") else None
-        return cls(scaling, table.shape[1], graph.feature_names, False, deviation)
+        transform = cls(scaling, table.shape[1], graph.feature_names, False, deviation)
+        return replace(transform, centre=feature_centre(transform.scaled(graph))) if centre else transform
 
-    def apply(self, graph: Graph) -> Tensor:
-        """The encoder's input X but for its centre, shape (N, F), float32; a CSR tensor where the table is sparse."""
+    def apply(self, graph: Graph, device: str = "cpu") -> tuple[Tensor, Tensor | None]:
+        """The encoder's input X, shape (N, F), as the scaled table and the centre to subtract, if there is one."""
+        centre = None if self.centre is None else torch.from_numpy(self.centre).to(device)
+        return self.scaled(graph).to(device), centre
+
+    def scaled(self, graph: Graph) -> Tensor:
+        """X but for its centre, float32; a CSR tensor where the table is sparse."""
         table = self._table(graph)
         if self.deviation is not None:
             table = table @ sparse.diags_array(1 / self.deviation) if sparse.issparse(table) else table / self.deviation
@@ -85,17 +91,17 @@ class FeatureTransform:
     def _table(self, graph: Graph) -> Table:
         if self.substitute:
             if graph.features is not None:
-                raise ValueError(f"the model was trained without features, got a graph with {graph.num_features}")
+                raise UserError(f"the model was trained without features, got a graph with {graph.num_features}")
             return substitute_features(graph.ids)
         if graph.features is None:
-            raise ValueError(f"the model needs {self.columns} feature columns, got a graph without features")
+            raise UserError(f"the model needs {self.columns} feature columns, got a graph without features")
         if graph.num_features != self.columns:
-            raise ValueError(f"the model needs {self.columns} feature columns, got {graph.num_features}")
+            raise UserError(f"the model needs {self.columns} feature columns, got {graph.num_features}")
         if self.names is None or graph.feature_names is None or self.names == graph.feature_names:
             return graph.features
         missing = set(self.names) - set(graph.feature_names)
         if missing:
-            raise ValueError(f"the model needs a feature column {min(missing)!r}, which the graph does not have")
+            raise UserError(f"the model needs a feature column {min(missing)!r}, which the graph does not have")
         position = {name: i for i, name in enumerate(graph.feature_names)}
         return graph.features[:, [position[name] for name in self.names]]
 

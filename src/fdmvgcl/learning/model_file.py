@@ -1,4 +1,8 @@
-"""A model on disk: settings as JSON, weights as safetensors. Nothing is ever unpickled."""
+"""A model on disk: settings as JSON, weights as safetensors. Nothing is ever unpickled.
+
+A folder that was saved once loads in every later version. A setting that came later than the file means what it meant
+when there was none: :data:`LATER` says what that is. A setting that is unknown here is refused by name.
+"""
 
 import json
 from pathlib import Path
@@ -10,26 +14,31 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 
-from fdmvgcl.dynamics import Factory, describe_dynamics
-from fdmvgcl.errors import InputError, shown
+from fdmvgcl.dynamics import Factory
+from fdmvgcl.errors import ArgumentError, InputError, UserError, shown
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
 from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.prepare import Chosen
+from fdmvgcl.learning.settings import arguments, dotted
+from fdmvgcl.losses import Loss
 
-MODEL_FORMAT = 4
+MODEL_FORMAT = 5
 
-# What a fit decides where a parameter leaves it open.
-CHOSEN = ("order_of_work", "skip", "view_scaling")
+# Settings that files of this format may lack, as they came later, and the value that those files were made with.
+LATER: dict[str, Any] = {}
+
+# What a fit decides where a setting leaves it open.
+_CHOSEN = ("order_of_work", "skip", "view_scaling", "sentences")
 
 
 def save_model(model: FDMVGCL, folder: StrPath) -> None:
     """Write ``config.json`` and ``weights.safetensors``, each aside and renamed."""
-    if not hasattr(model, "encoder_"):
-        raise ValueError("this FDMVGCL must be fitted before it can be saved")
-    transform = model.features_in_
+    transform = model.chosen_.features
     config = {
         "format": MODEL_FORMAT,
-        "parameters": model.get_params() | {"dynamics": describe_dynamics(model.dynamics)},
+        "settings": model.settings,
+        "device": model.device,
         "features": {
             "scaling": transform.scaling,
             "columns": transform.columns,
@@ -39,14 +48,13 @@ def save_model(model: FDMVGCL, folder: StrPath) -> None:
         "alphas": model.alphas_.tolist(),
         "betas": model.betas_.tolist(),
         "view_norms": model.view_norms_.tolist(),
-        "chosen": {name: getattr(model, f"{name}_") for name in CHOSEN},
+        "chosen": {name: getattr(model.chosen_, name) for name in _CHOSEN},
         "history": model.history_,
     }
     tensors = {f"encoder.{name}": value.cpu().contiguous() for name, value in model.encoder_.state_dict().items()}
-    if transform.deviation is not None:
-        tensors["features.deviation"] = torch.from_numpy(transform.deviation)
-    if model.feature_centre_ is not None:
-        tensors["features.centre"] = torch.from_numpy(model.feature_centre_)
+    for part in ("deviation", "centre"):
+        if getattr(transform, part) is not None:
+            tensors[f"features.{part}"] = torch.from_numpy(getattr(transform, part))
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     with atomic_write(path / "weights.safetensors") as handle:
@@ -55,23 +63,32 @@ def save_model(model: FDMVGCL, folder: StrPath) -> None:
         handle.write((json.dumps(config, indent=1) + "\n").encode())
 
 
-def load_model(folder: StrPath, device: str | None = None, dynamics: Factory | None = None) -> FDMVGCL:
+def load_model(
+    folder: StrPath, device: str | None = None, dynamics: Factory | None = None, loss: Loss | None = None
+) -> FDMVGCL:
     """Read what :func:`save_model` wrote, or one :class:`InputError`; ``device`` replaces the one it was trained on.
 
-    ``dynamics`` is the factory of a model that was trained with a user's own.
+    ``dynamics`` and ``loss`` are those of a model that was trained with a user's own.
     """
     path = Path(folder)
     config = _read_config(path / "config.json")
-    config["parameters"]["dynamics"] = _restored(config["parameters"]["dynamics"], dynamics, path / "config.json")
-    if device is not None:
-        config["parameters"]["device"] = device
+    settings = config["settings"]
+    settings["diffusion.dynamics"] = _restored("dynamics", settings["diffusion.dynamics"], dynamics, path)
+    if loss is not None or "loss.own" in settings:
+        own = {"factory": settings["loss.own"]} if "loss.own" in settings else settings["loss.name"]
+        _restored("loss", own, loss, path)
+        settings = {name: value for name, value in settings.items() if not name.startswith("loss.")}
     weights = path / "weights.safetensors"
     try:
         tensors = load(read_bytes(weights))
     except SafetensorError as error:
         raise InputError(weights, f"is not a safetensors file ({error})") from None
     try:
-        return _assemble(config, tensors)
+        made = arguments(settings) | ({} if loss is None else {"loss": loss})
+        model = FDMVGCL(**made, device=config["device"] if device is None else device)
+        return _assemble(model, config, tensors)
+    except ArgumentError as error:
+        raise InputError(path / "config.json", str(error)) from None
     except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(
@@ -80,6 +97,7 @@ def load_model(folder: StrPath, device: str | None = None, dynamics: Factory | N
 
 
 def _read_config(path: Path) -> dict[str, Any]:
+    """The configuration, its settings by dotted names and whole."""
     try:
         config = json.loads(read_bytes(path))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
@@ -87,25 +105,28 @@ def _read_config(path: Path) -> dict[str, Any]:
     if not isinstance(config, dict) or config.get("format") != MODEL_FORMAT:
         found = config.get("format") if isinstance(config, dict) else type(config).__name__
         raise InputError(path, f"must be a model of format {MODEL_FORMAT}, got {shown(found)}")
-    parameters = config.get("parameters")
-    known = FDMVGCL().get_params()
-    if not isinstance(parameters, dict) or set(parameters) != set(known):
-        unknown = sorted(set(parameters or ()) ^ set(known)) if isinstance(parameters, dict) else ["parameters"]
-        raise InputError(path, f"must hold exactly the model's parameters; {unknown[0]!r} is missing or unknown")
-    return config
+    if not isinstance(config.get("settings"), dict):
+        raise InputError(path, "must hold the model's settings")
+    settings = LATER | dotted(config["settings"])
+    missing = set(dotted(FDMVGCL().settings)) - set(settings)
+    missing = {name for name in missing if not name.startswith("loss.")}
+    if missing:
+        raise InputError(path, f"must hold the setting {min(missing)}")
+    return config | {"settings": settings}
 
 
-def _restored(described: Any, given: Factory | None, path: Path) -> Any:
-    """The dynamics that a configuration describes: a name, or the factory that the user must give again."""
+def _restored(name: str, described: Any, given: Any, folder: Path) -> Any:
+    """What a configuration describes: a name, or an object of the user's own, who must give it again."""
     own = isinstance(described, dict)
+    path = folder / "config.json"
     if own and given is None:
         raise InputError(
             path,
-            f"tells of dynamics of your own, {shown(described.get('factory'))}, and a file holds no code: "
-            "load the model in Python with FDMVGCL.load(folder, dynamics=your_factory)",
+            f"tells of {name} of your own, {shown(described.get('factory'))}, and a file holds no code: "
+            f"load the model in Python with FDMVGCL.load(folder, {name}=…)",
         )
     if not own and given is not None:
-        raise InputError(path, f"tells of the dynamics {shown(described)}; leave out dynamics=")
+        raise InputError(path, f"tells of the {name} {shown(described)}; leave out {name}=")
     return given if own else described
 
 
@@ -113,27 +134,30 @@ def _of_columns(tensors: dict[str, torch.Tensor], part: str, columns: int) -> ND
     """One number a feature column, or None where none was kept."""
     found = tensors.get(f"features.{part}")
     if found is not None and found.shape != (columns,):
-        raise ValueError(f"the features' {part} must have {columns} columns, got {tuple(found.shape)}")
+        raise UserError(f"the features' {part} must have {columns} columns, got {tuple(found.shape)}")
     return None if found is None else found.numpy()
 
 
-def _assemble(config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> FDMVGCL:
-    model = FDMVGCL(**config["parameters"])
+def _assemble(model: FDMVGCL, config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> FDMVGCL:
     model.check_parameters()
-    described = config["features"]
+    described, chosen = config["features"], config["chosen"]
     names = None if described["names"] is None else tuple(described["names"])
     columns = described["columns"]
-    deviation, model.feature_centre_ = (_of_columns(tensors, part, columns) for part in ("deviation", "centre"))
-    model.features_in_ = FeatureTransform(described["scaling"], columns, names, described["substitute"], deviation)
-    for name in CHOSEN:
-        setattr(model, f"{name}_", config["chosen"][name])
+    deviation, centre = (_of_columns(tensors, part, columns) for part in ("deviation", "centre"))
+    model.chosen_ = Chosen(
+        FeatureTransform(described["scaling"], columns, names, described["substitute"], deviation, centre),
+        chosen["skip"],
+        chosen["view_scaling"],
+        chosen["order_of_work"],
+        tuple(chosen["sentences"]),
+    )
     alphas = tensors["encoder.alpha"]
     weight = tensors["encoder.weight"]
     expected = (len(alphas), columns, model.dim)
     if tuple(weight.shape) != expected:
-        raise ValueError(f"weights must have shape {expected}, got {tuple(weight.shape)}")
+        raise UserError(f"weights must have shape {expected}, got {tuple(weight.shape)}")
     if not all(bool(t.isfinite().all()) for t in tensors.values()):
-        raise ValueError("weights must be finite")
+        raise UserError("weights must be finite")
     model.encoder_ = model._build(alphas, torch.Generator())
     model.encoder_.load_state_dict(
         {k.removeprefix("encoder."): v for k, v in tensors.items() if k.startswith("encoder.")}
@@ -141,6 +165,6 @@ def _assemble(config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> FDMVG
     model.betas_ = np.asarray(config["betas"], dtype=np.float32)
     model.view_norms_ = np.asarray(config["view_norms"], dtype=np.float32)
     if model.betas_.shape != alphas.shape or model.view_norms_.shape != alphas.shape:
-        raise ValueError(f"betas and view_norms must have one number for each of {len(alphas)} views")
+        raise UserError(f"betas and view_norms must have one number for each of {len(alphas)} views")
     model.history_ = config["history"]
     return model

@@ -2,8 +2,7 @@
 
 import json
 import time
-from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -11,11 +10,12 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from fdmvgcl.errors import InputError
+from fdmvgcl.errors import ArgumentError, InputError
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
 from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.learning.diagnostics import describe_views, effective_rank, sample_rows
-from fdmvgcl.learning.encoder import Features, MultiViewEncoder
+from fdmvgcl.learning.encoder import FeatureMatrix, MultiViewEncoder
+from fdmvgcl.learning.settings import Schedule
 from fdmvgcl.losses import Loss
 
 CHECKPOINT_FORMAT = 1
@@ -23,42 +23,10 @@ CHECKPOINT_FORMAT = 1
 Observer = Callable[[Tensor], dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """How long and how fast to train.
-
-    Args:
-        epochs: of a phase.
-        lr, order_lr: learning rates of Adam for the weights, and for orders, times and the skip's weight.
-        weight_decay: of the weights. What dynamics learn counts among these.
-        smallest_alpha: ε, the lower end that orders are clamped to after each step.
-        merge_width: δ; after a phase, orders whose logarithms lie within less than this keep one view of them.
-        min_rank: end a phase when the embedding's effective rank falls below this share of its rank at the phase's
-            start: collapse, seen without labels. 0 never ends early.
-    """
-
-    epochs: int = 20
-    lr: float = 0.002
-    order_lr: float = 0.01
-    weight_decay: float = 0.0
-    smallest_alpha: float = 1e-4
-    merge_width: float = 1e-4
-    min_rank: float = 0.75
-
-    def __post_init__(self) -> None:
-        if self.epochs < 0:
-            raise ValueError(f"epochs must be at least 0, got {self.epochs}")
-        for name, highest in {"lr": 10, "order_lr": 10, "weight_decay": 10, "min_rank": 1, "merge_width": 10}.items():
-            if not 0 <= getattr(self, name) <= highest:
-                raise ValueError(f"{name} must lie in [0, {highest}], got {getattr(self, name)}")
-        if not 0 < self.smallest_alpha < 1:
-            raise ValueError(f"smallest_alpha must lie in (0, 1), got {self.smallest_alpha}")
-
-
 def initial_orders(views: int) -> Tensor:
     """K orders, evenly spaced from 0.01 to 1."""
     if views < 2:
-        raise ValueError(f"views must be at least 2, got {views}")
+        raise ArgumentError("views", f"must be at least 2, got {views}")
     return torch.linspace(0.01, 1.0, views, dtype=torch.float64)
 
 
@@ -86,7 +54,8 @@ class Trainer:
         build: ``build(alphas, generator)`` makes a fresh encoder with these orders.
         loss: views (K, N, d) -> named terms, with ``loss.weights`` of each term.
         combine: views (K, n, d) -> embedding (n, d); used to watch its effective rank.
-        schedule: how long and how fast.
+        epochs: of a phase.
+        schedule: how fast, and when to stop and to prune.
         alphas: initial orders.
         generator: source of all randomness.
         observe: called in each epoch with the views (K, N, d), detached; what it returns, as JSON can hold it, is added
@@ -98,16 +67,29 @@ class Trainer:
         build: Callable[[Tensor, torch.Generator], MultiViewEncoder],
         loss: Loss,
         combine: Callable[[Tensor], Tensor],
+        epochs: int,
         schedule: Schedule,
         alphas: Tensor,
         generator: torch.Generator,
         observe: Observer | None = None,
     ) -> None:
         self.build, self.loss, self.combine, self.schedule, self.generator = build, loss, combine, schedule, generator
-        self.observe = observe
+        self.epochs, self.observe = epochs, observe
         self.history: list[dict[str, Any]] = []
-        self.phase, self.epoch, self.first_rank, self.done = 0, 0, 0.0, False
+        self.phase, self.epoch, self.first_rank, self.kept, self.done = 0, 0, 0.0, 1.0, False
         self._begin_phase(alphas)
+
+    def go_on(self, encoder: MultiViewEncoder, history: Sequence[dict[str, Any]]) -> None:
+        """Continue the last phase of a history with its encoder's weights, for as many epochs again.
+
+        What the phase has lost of its rank counts on, whatever the rank is on the graph that it goes on with.
+        """
+        self.encoder.load_state_dict(encoder.state_dict())
+        self.history = list(history)
+        self.phase = history[-1]["phase"] if history else 0
+        ranks = [record["effective_rank"] for record in history if record["phase"] == self.phase]
+        self.epoch, self.epochs = len(ranks), len(ranks) + self.epochs
+        self.kept = ranks[-1] / ranks[0] if ranks and ranks[0] > 0 else 1.0
 
     def _begin_phase(self, alphas: Tensor) -> None:
         """Weights and optimiser anew, from these orders."""
@@ -122,15 +104,15 @@ class Trainer:
         )
         self.epoch, self.first_rank = 0, 0.0
 
-    def run(self, features: Features, operator: Operator, basis: Tensor | None = None) -> Iterator[dict[str, Any]]:
+    def run(self, features: FeatureMatrix, operator: Operator, basis: Tensor | None = None) -> Iterator[dict[str, Any]]:
         """Train to the end, yielding each epoch's record after the step that it describes."""
         while not self.done:
             collapsed = False
-            while self.epoch < self.schedule.epochs and not collapsed:
+            while self.epoch < self.epochs and not collapsed:
                 record = self._step(features, operator, basis)
                 collapsed = record["effective_rank"] < self.schedule.min_rank * self.first_rank
                 if collapsed:
-                    self.epoch = self.schedule.epochs
+                    self.epoch = self.epochs
                 self.history.append(record)
                 yield record
             kept = distinct_orders(self.encoder.alpha, self.schedule.merge_width, self.generator)
@@ -140,7 +122,7 @@ class Trainer:
             else:
                 self.done = True
 
-    def _step(self, features: Features, operator: Operator, basis: Tensor | None) -> dict[str, Any]:
+    def _step(self, features: FeatureMatrix, operator: Operator, basis: Tensor | None) -> dict[str, Any]:
         started = time.perf_counter()
         self.optimiser.zero_grad()
         views = self.encoder(features, operator, basis)
@@ -159,8 +141,8 @@ class Trainer:
             "skip_weight": self.encoder.skip_weight.item(),
             **self._describe(views.detach()),
         }
-        if self.epoch == 0:
-            self.first_rank = record["effective_rank"]
+        if self.first_rank == 0.0:
+            self.first_rank = record["effective_rank"] / self.kept
         record |= self._observed(views.detach(), known=record)
         self.optimiser.step()
         self.encoder.clamp_(self.schedule.smallest_alpha)
@@ -177,7 +159,7 @@ class Trainer:
         found = {} if self.observe is None else self.observe(views)
         for name in found:
             if name in known:
-                raise ValueError(f"observe must not return {name!r}: the record has it already")
+                raise ArgumentError("observe", f"must not return {name!r}: the record has it already")
         return found
 
     def save(self, path: StrPath, settings: dict[str, Any]) -> None:

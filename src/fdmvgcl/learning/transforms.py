@@ -20,7 +20,6 @@ class AddEmbedding(BaseTransform):
 
     def forward(self, data: Data) -> Data:
         graph = Graph.from_pyg(data)
-        if not hasattr(self.model, "encoder_"):
-            self.model.fit(graph)
-        data.z = torch.from_numpy(self.model.transform(graph))
+        fitted = self.model.__sklearn_is_fitted__()
+        data.z = torch.from_numpy(self.model.transform(graph) if fitted else self.model.fit_transform(graph))
         return data

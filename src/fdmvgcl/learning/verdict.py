@@ -15,7 +15,7 @@ Health = Literal["healthy", "narrowed", "collapsed"]
 # is not counted: it is there even if all nodes are alike, and on a small graph it would be most of the rank.
 NARROWED, COLLAPSED = 0.25, 0.1
 _FEW = 1 / 8  # of the directions that there could be: fewer are a collapse, but one beside the first is always enough
-_REMEDY = "try fewer --epochs, a lower --lr or, with the default loss, a higher --eta"
+_REMEDY = "try fewer epochs, a lower schedule.lr or, with the default loss, a higher loss.eta"
 
 _NOT_TRAINING = "it was so before training: the features hardly tell nodes apart"
 

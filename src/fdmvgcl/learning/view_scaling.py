@@ -1,17 +1,13 @@
 """How views are scaled before they are summed: diffused for long they shrink by orders, and β would mean little."""
 
-from typing import Literal
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from fdmvgcl.learning.features import FeatureTransform
+from fdmvgcl.learning.settings import ViewScaling
 from fdmvgcl.losses import unit_rows
-
-ViewScaling = Literal["auto", "rows", "view", "none"]
-VIEW_SCALINGS: tuple[ViewScaling, ...] = ("auto", "rows", "view", "none")
 
 
 def suggested_view_scaling(transform: FeatureTransform) -> ViewScaling:

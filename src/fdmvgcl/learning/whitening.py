@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from fdmvgcl.diffusion.linear import diffuse
+from fdmvgcl.errors import UserError
 from fdmvgcl.graphs.operators import Operator
 
 # Of the diffusion whose loss is whitened.
@@ -30,7 +31,7 @@ def whitening(operator: Operator, x: Tensor, time: float) -> Tensor:
         ValueError: if X has more than 8192 columns; the eigenvectors of an F × F matrix are needed.
     """
     if x.shape[1] > LARGEST_WIDTH:
-        raise ValueError(f"initialisation 'whitened' takes at most {LARGEST_WIDTH} feature columns, got {x.shape[1]}")
+        raise UserError(f"initialisation 'whitened' takes at most {LARGEST_WIDTH} feature columns, got {x.shape[1]}")
     full = x.double()
     lost = full - diffuse(operator, x, ALPHA, time).detach()
     scatter = lost.T @ lost / len(x)

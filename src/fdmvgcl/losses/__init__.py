@@ -5,8 +5,10 @@ and their weights in the total. The trainer adds and logs them.
 """
 
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
+from fdmvgcl.errors import ArgumentError, near_misses
 from fdmvgcl.losses.barlow_twins import BarlowTwins
 from fdmvgcl.losses.base import Loss, ring, unit_rows
 from fdmvgcl.losses.cca_ssg import CCASSG
@@ -30,8 +32,21 @@ LOSSES: dict[str, Callable[..., Loss]] = {
 def make_loss(name: str, **settings: Any) -> Loss:
     """The loss of that name, with the settings of its class: ``make_loss("barlow-twins", off_diagonal=0.01)``."""
     if name not in LOSSES:
-        raise ValueError(f"loss must be one of {tuple(LOSSES)}, got {name!r}")
+        raise ArgumentError("loss", f"must be one of {tuple(LOSSES)}, got {name!r}")
+    known = signature(LOSSES[name]).parameters
+    for setting in settings:
+        if setting not in known:
+            raise ArgumentError(setting, f"is no setting of the loss {name}{near_misses(setting, known)}")
     return LOSSES[name](**settings)
+
+
+def describe_loss(loss: str | Loss) -> dict[str, Any]:
+    """What JSON can hold of a loss: its name and settings, or ``{"own": …}`` with the class of a user's own."""
+    made = make_loss(loss) if isinstance(loss, str) else loss
+    for name, factory in LOSSES.items():
+        if type(made) is factory:
+            return {"name": name, **made.settings()}
+    return {"own": f"{type(made).__module__}.{type(made).__qualname__}"}
 
 
 __all__ = [
@@ -45,6 +60,7 @@ __all__ = [
     "RegularisedCosmean",
     "VICReg",
     "cosmean",
+    "describe_loss",
     "dominant_direction",
     "make_loss",
     "ring",

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from fdmvgcl.losses.base import Loss, over_pairs
+from fdmvgcl.losses.base import Loss, check_weights, over_pairs
 from fdmvgcl.losses.moments import off_diagonal_square, standardised
 
 
@@ -30,6 +30,8 @@ class BarlowTwins(Loss):
 
     def __init__(self, off_diagonal: float = 0.005) -> None:
         super().__init__()
+        check_weights(off_diagonal=off_diagonal)
+        self.off_diagonal = off_diagonal
         self.weights = {"diagonal": 1.0, "off_diagonal": off_diagonal}
 
     def forward(self, views: Tensor) -> dict[str, Tensor]:

@@ -1,16 +1,22 @@
 """What every loss shares: the ring of pairs, sums over it, and the contract with the trainer."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from inspect import signature
+from numbers import Real
+from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from fdmvgcl.errors import ArgumentError
 
 
 def ring(views: int) -> list[tuple[int, int]]:
     """Consecutive pairs, closed to a ring: (0, 1), …, (K-1, 0); for two views the one pair counts once."""
     if views < 2:
-        raise ValueError(f"views must be at least 2 to be contrasted, got {views}")
+        raise ArgumentError("views", f"must be at least 2 to be contrasted, got {views}")
     return [(0, 1)] if views == 2 else [(k, (k + 1) % views) for k in range(views)]
 
 
@@ -35,7 +41,21 @@ def unit_rows(x: Tensor) -> Tensor:
     return torch.where(square > 0, x * torch.where(square > 0, square, torch.ones_like(square)).rsqrt(), 0.0)
 
 
+def check_weights(**weights: float) -> None:
+    """Refuse what is no finite number of at least 0."""
+    for name, value in weights.items():
+        if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= value < math.inf:
+            raise ArgumentError(name, f"must be a finite number of at least 0, got {value!r}")
+
+
 class Loss(nn.Module):
-    """A loss over views (K, N, d): ``forward`` returns named terms, ``weights`` says how they add up."""
+    """A loss over views (K, N, d): ``forward`` returns named terms, ``weights`` says how they add up.
+
+    What a loss is made with, it keeps under the same names.
+    """
 
     weights: dict[str, float]
+
+    def settings(self) -> dict[str, Any]:
+        """What it was made with, by name."""
+        return {name: getattr(self, name) for name in signature(type(self)).parameters}

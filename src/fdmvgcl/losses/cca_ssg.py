@@ -4,7 +4,7 @@ import math
 
 from torch import Tensor
 
-from fdmvgcl.losses.base import Loss, over_members, over_pairs
+from fdmvgcl.losses.base import Loss, check_weights, over_members, over_pairs
 from fdmvgcl.losses.moments import off_diagonal_square, standardised
 
 
@@ -32,6 +32,8 @@ class CCASSG(Loss):
 
     def __init__(self, decorrelation: float = 1e-3) -> None:
         super().__init__()
+        check_weights(decorrelation=decorrelation)
+        self.decorrelation = decorrelation
         self.weights = {"invariance": 1.0, "decorrelation": decorrelation}
 
     def forward(self, views: Tensor) -> dict[str, Tensor]:

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fdmvgcl.losses.base import Loss, over_pairs
+from fdmvgcl.losses.base import Loss, check_weights, over_pairs
 from fdmvgcl.losses.direction import dominant_direction
 
 
@@ -71,6 +71,8 @@ class RegularisedCosmean(Loss):
 
     def __init__(self, eta: float = 0.05) -> None:
         super().__init__()
+        check_weights(eta=eta)
+        self.eta = eta
         self.weights = {"cosmean": 1.0, "direction": eta}
 
     def forward(self, views: Tensor) -> dict[str, Tensor]:

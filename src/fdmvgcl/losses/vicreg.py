@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from fdmvgcl.losses.base import Loss, over_members, over_pairs
+from fdmvgcl.losses.base import Loss, check_weights, over_members, over_pairs
 from fdmvgcl.losses.euclidean import mean_squared_distance
 from fdmvgcl.losses.moments import centred, off_diagonal_square
 
@@ -44,6 +44,8 @@ class VICReg(Loss):
         epsilon: float = 1e-4,
     ) -> None:
         super().__init__()
+        check_weights(invariance=invariance, variance=variance, covariance=covariance, target=target, epsilon=epsilon)
+        self.invariance, self.variance, self.covariance = invariance, variance, covariance
         self.weights = {"invariance": invariance, "variance": variance, "covariance": covariance}
         self.target, self.epsilon = target, epsilon
 

@@ -98,8 +98,7 @@ def is_finished(folder: ResultFolder, settings: dict[str, Any], fingerprint: str
         *([folder.views] if views else []),
     ]
     try:
-        parameters = json.loads((folder.model / "config.json").read_bytes())["parameters"]
-        same = all(parameters[name] == value for name, value in settings.items())
+        same = json.loads((folder.model / "config.json").read_bytes())["settings"] == settings
         whole = all(path.is_file() for path in wanted)
         return same and whole and graph_fingerprint(Graph.load(folder.graph)) == fingerprint
     except (OSError, ValueError, LookupError, TypeError):

@@ -151,11 +151,9 @@ class TestPage:
         assert page.locator("b, img").count() == 0
         assert "more than 72 characters are cut" in page.locator("#map-note").text_content()
 
-    def test_no_training_no_views_two_nodes(self, embed: Embed, look: Look) -> None:
-        page = look(embed([("a", "b")], "--dim", 4, "--epochs", 0, "--no-views")).page
+    def test_no_training_two_nodes(self, embed: Embed, look: Look) -> None:
+        page = look(embed([("a", "b")], "--dim", 4, "--epochs", 0)).page
         assert "No epoch was trained" in page.locator("#training").text_content()
-        assert not page.locator("#slider").is_visible()
-        assert "--no-views" in page.locator("#map-note").text_content()
         page.fill("#search", "a")
         page.keyboard.press("Enter")
         assert page.locator(".near bdi").first.text_content() == "b"

@@ -75,16 +75,17 @@ class TestContent:
         assert (folder / "report.html").read_bytes() == before
 
     def test_the_command_gives_the_same_vectors(self, embed: Embed, tmp_path: Path) -> None:
-        folder = embed(RING, *SMALL, "--seed", 3, "--learn-time", "--skip", 1)
+        folder = embed(RING, *SMALL, "--seed", 3, "--set", "diffusion.learn_time=true", "--set", "diffusion.skip=1")
         again = shlex.split(content(folder)["again"]["command"])
         assert run(*again[1:], "-o", tmp_path / "again")[0] == 0
         assert (tmp_path / "again/embeddings.parquet").read_bytes() == (folder / "embeddings.parquet").read_bytes()
         assert command(FDMVGCL(dim=8), {}) == "fdmvgcl embed SOURCE --dim 8"
 
-    def test_without_views_there_is_one_map(self, embed: Embed) -> None:
-        found = content(embed(RING, *SMALL, "--no-views"))
-        assert found["map"]["stops"] == []
-        assert len(found["spectra"]) == 1
+    def test_views_that_were_not_kept_are_computed_anew(self, embed: Embed) -> None:
+        kept, computed = (content(embed(RING, *SMALL, *more)) for more in (["--keep-views"], []))
+        assert len(computed["map"]["stops"]) == 3
+        assert computed["map"] == kept["map"]
+        assert computed["spectra"] == kept["spectra"]
 
     def test_labels_and_their_evaluation_come_later(self, embed: Embed, tmp_path: Path) -> None:
         folder = embed(RING, *SMALL)
@@ -113,7 +114,7 @@ class TestContent:
         assert content(folder)["map"]["label"] is not None
         embed(RING, *SMALL, "--seed", 1, "--no-report", at=folder)
         assert {path.name for path in folder.iterdir()} == {
-            "embeddings.parquet", "views.parquet", "graph.npz", "history.jsonl", "run.json", "model",
+            "embeddings.parquet", "graph.npz", "history.jsonl", "run.json", "model",
         }  # fmt: skip
 
     def test_neighbours_are_those_that_similar_tells(self, embed: Embed) -> None:

@@ -5,6 +5,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from fdmvgcl.learning.settings import dotted
+
 
 @cache
 def _table(name: str) -> dict[str, dict[str, Any]]:
@@ -22,8 +24,8 @@ def known_settings() -> tuple[str, ...]:
 
 
 def settings(dataset: str) -> dict[str, Any]:
-    """The appendix's row: time, step, dim, eta, lr, weight_decay, epochs, and the alphas and betas that it found."""
-    return dict(_table("settings")[dataset])
+    """The appendix's row, by dotted names: settings of FDMVGCL, and the alphas and betas that it found."""
+    return dotted(_table("settings")[dataset])
 
 
 def ablation(name: str, dataset: str) -> dict[str, tuple[float, float]]:

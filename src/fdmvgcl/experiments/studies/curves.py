@@ -16,6 +16,7 @@ from fdmvgcl.experiments.tables import Table, percent, write_tables
 from fdmvgcl.figures import sweep
 from fdmvgcl.learning.diagnostics import significant
 from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.settings import Schedule
 from fdmvgcl.learning.view_scaling import scale_views, view_norms
 
 GRID = (0, 2, 5, 10, 20, 40)
@@ -50,7 +51,7 @@ class ValidationCurves:
         note = (
             f"Validation accuracy in % after so many epochs of the default, without its stop; up to {SPLITS} splits, a "
             "coarse probe, uniform β. The default stops when the effective rank has fallen to "
-            f"{FDMVGCL().min_rank:.0%} of its start, or after {FDMVGCL().epochs} epochs."
+            f"{Schedule().min_rank:.0%} of its start, or after {FDMVGCL().epochs} epochs."
         )
         written = write_tables([Table("Validation while training", header, rows, [note])], folder / self.name)
         path = folder / f"{self.name}.png"
@@ -66,10 +67,10 @@ def _curve(name: str, seed: int) -> Record:
     bench = benchmark(name)
     splits = bench.splits[:SPLITS]
     known = [hide_test(bench.dataset.labels, split) for split in splits]
-    model = FDMVGCL(epochs=GRID[-1] + 1, min_rank=0.0, merge_width=0.0, seed=seed)
+    model = FDMVGCL(epochs=GRID[-1] + 1, schedule=Schedule(min_rank=0.0, merge_width=0.0), seed=seed)
 
     def probe(views: Tensor) -> list[float]:
-        summed = scale_views(views, model.view_scaling_, view_norms(views)).mean(0).numpy()
+        summed = scale_views(views, model.chosen_.view_scaling, view_norms(views)).mean(0).numpy()
         found = choose([Trial({}, lambda: [summed])], known, splits, metric=bench.dataset.metric, search=COARSE)
         return [choice.validation for choice in found]
 
@@ -88,5 +89,5 @@ def _curve(name: str, seed: int) -> Record:
 def _stop(ranks: Sequence[Any]) -> int:
     """After how many epochs the default's rule ends training."""
     usual = FDMVGCL()
-    fallen = (epoch + 1 for epoch, rank in enumerate(ranks) if rank < usual.min_rank * ranks[0])
+    fallen = (epoch + 1 for epoch, rank in enumerate(ranks) if rank < usual.schedule.min_rank * ranks[0])
     return min(next(fallen, usual.epochs), usual.epochs)

@@ -32,9 +32,9 @@ class Theory:
         for alpha in walk.WALK_ALPHAS:
             made.append(Run({"part": "waits", "alpha": alpha}, partial(walk.survival, alpha)))
             made.append(Run({"part": "walk", "dataset": WALK_GRAPH, "alpha": alpha}, partial(_walk, alpha)))
-        made += [Run({"part": "energy", "dataset": name}, partial(_energy, name), 15) for name in datasets]
+        made += [Run({"part": "energy", "dataset": name}, partial(_energy, name)) for name in datasets]
         made += [
-            Run({"part": "noise", "dataset": name, "noise": noise, "seed": seed}, partial(_noise, name, noise, seed), 4)
+            Run({"part": "noise", "dataset": name, "noise": noise, "seed": seed}, partial(_noise, name, noise, seed))
             for seed in range(min(seeds, MOST_DRAWS))
             for name in datasets
             for noise in perturbation.NOISES

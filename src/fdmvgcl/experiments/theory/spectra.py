@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from fdmvgcl.diffusion.linear import make_filter
+from fdmvgcl.errors import UserError
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.fractional import response
 from fdmvgcl.graphs.graph import Graph
@@ -47,13 +48,13 @@ def largest_component(graph: Graph) -> Graph:
 
 def features_of(graph: Graph) -> torch.Tensor:
     """The encoder's input as it is by default, dense, float64."""
-    return FeatureTransform.fit(graph, "auto").apply(graph).to_dense().double()
+    return FeatureTransform.fit(graph, "auto").scaled(graph).to_dense().double()
 
 
 def decompose(graph: Graph) -> Signal:
     """The features' energy over the spectrum of ``L = I - Ā``."""
     if graph.num_nodes > MOST_NODES:
-        raise ValueError(f"the graph must have at most {MOST_NODES} nodes to be decomposed, got {graph.num_nodes}")
+        raise UserError(f"the graph must have at most {MOST_NODES} nodes to be decomposed, got {graph.num_nodes}")
     operator = graph.operator(dtype=torch.float64).dense().numpy()
     frequency, vectors = np.linalg.eigh(np.eye(len(operator)) - operator)
     energy = np.square(vectors.T @ features_of(graph).numpy()).sum(axis=1)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fdmvgcl.errors import InputError
+from fdmvgcl.errors import ArgumentError, InputError, UserError
 from fdmvgcl.files import StrPath, read_npz
 from fdmvgcl.graphs.arrays import checked_csr, checked_shape
 from fdmvgcl.graphs.graph import Graph
@@ -51,19 +51,19 @@ def _matrix(arrays: dict[str, NDArray]) -> sparse.csr_array:
     data = arrays["data"]
     most = max(_ROWS_ALWAYS_ALLOWED, _ROWS_PER_ENTRY * max(array.size for array in arrays.values()))
     if max(shape) > most:
-        raise ValueError(f"shape {shape} is too large for {data.size} entries")
+        raise UserError(f"shape {shape} is too large for {data.size} entries")
     if name == "csr":
         return checked_csr(data, arrays["indices"], arrays["indptr"], shape)
     if name == "csc":
         return sparse.csr_array(checked_csr(data, arrays["indices"], arrays["indptr"], shape[::-1]).T)
     if name != "coo":
-        raise ValueError(f"format must be csr, csc or coo, got {name!r:.20}")
+        raise ArgumentError("format", f"must be csr, csc or coo, got {name!r:.20}")
     row, column = arrays["row"], arrays["col"]
     if row.shape != data.shape or column.shape != data.shape or data.ndim != 1 or row.dtype.kind not in "iu":
-        raise ValueError("row, col and data must be lists of the same length")
+        raise UserError("row, col and data must be lists of the same length")
     inside = len(row) == 0 or 0 <= row.min() <= row.max() < shape[0]
     if not inside:
-        raise ValueError(f"row must lie from 0 to {shape[0] - 1}, got {row.min()} to {row.max()}")
+        raise ArgumentError("row", f"must lie from 0 to {shape[0] - 1}, got {row.min()} to {row.max()}")
     order = np.argsort(row, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(row.astype(np.int64), minlength=shape[0]))]).astype(np.int64)
     return checked_csr(data[order], column[order], indptr, shape)

@@ -4,9 +4,11 @@ import shlex
 from typing import Any
 
 from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.settings import dotted
 from fdmvgcl.results.report.records import Records
 
-_INPUT_OPTIONS = ("features", "labels", "directed", "weight", "header", "fill_missing")
+_FLAGS = ("features", "labels", "directed", "weight", "header", "fill_missing", "keep_views", "data_root")
+_NAMED = ("dim", "views", "epochs", "time", "seed", "device")  # settings that have an option of their own
 
 
 def again_content(records: Records) -> dict[str, Any]:
@@ -18,8 +20,8 @@ def again_content(records: Records) -> dict[str, Any]:
             made_with.append((key, str(records.run[key])[:80]))
     return {
         "command": command(model, records.run),
-        "settings": [(name, "–" if value is None else str(value)) for name, value in model.get_params().items()]
-        + [("order of work taken", str(model.order_of_work_)[:40])],
+        "settings": [(name, "–" if value is None else str(value)) for name, value in _settings(model).items()]
+        + [("order of work taken", str(model.chosen_.order_of_work)[:40])],
         "versions": made_with,
     }
 
@@ -28,11 +30,20 @@ def command(model: FDMVGCL, run: dict[str, Any]) -> str:
     """``fdmvgcl embed`` with the input's options and every setting that is not the default."""
     source = run.get("source")
     words = ["fdmvgcl", "embed", source if isinstance(source, str) else "SOURCE"]
-    given = {name: run.get(name) for name in _INPUT_OPTIONS}
-    defaults = FDMVGCL().get_params()
-    given |= {name: value for name, value in model.get_params().items() if value != defaults.get(name)}
-    for name, value in given.items():
+    for name in _FLAGS:
+        value = run.get(name)
         if value is not None and value is not False:
-            words.append("--" + name.replace("_", "-"))
-            words += [] if value is True else [str(value)]
+            words += ["--" + name.replace("_", "-"), *([] if value is True else [str(value)])]
+    defaults = _settings(FDMVGCL())
+    for name, value in _settings(model).items():
+        if value != defaults.get(name):
+            words += [f"--{name}", str(value)] if name in _NAMED else ["--set", f"{name}={_as_toml(value)}"]
     return " ".join(word if word == "SOURCE" else shlex.quote(word) for word in words)[:2000]
+
+
+def _settings(model: FDMVGCL) -> dict[str, Any]:
+    return dotted(model.settings | {"device": model.device})
+
+
+def _as_toml(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

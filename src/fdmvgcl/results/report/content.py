@@ -98,7 +98,7 @@ def _view(records: Records, view: int) -> dict[str, Any]:
 
 def _response(records: Records) -> dict[str, Any] | None:
     """φ of each view; None for dynamics that are no function of the graph's frequencies."""
-    if records.model.dynamics != LINEAR:
+    if records.model.diffusion.dynamics != LINEAR:
         return None
     spec = records.model.encoder_.filter
     frequency = torch.linspace(0, 2, _FREQUENCIES, dtype=torch.float64)

@@ -33,7 +33,7 @@ class Sample:
 
     Args:
         numbers: of the nodes, ascending, shape (n,).
-        views: numbers of the views on the slider, from local to global; none if views were not kept.
+        views: numbers of the views on the slider, from local to global.
         components: of each of these views, then of the embedding.
     """
 
@@ -47,10 +47,10 @@ def draw_sample(records: Records) -> Sample:
     n, dim = records.graph.num_nodes, records.model.dim
     most = int(np.clip(_PRODUCTS // (n * dim), FEWEST_NODES, MOST_NODES))
     numbers = np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.int64)
-    views = records.view_order if records.folder.views.exists() else []
+    views = records.view_order
     if len(views) > MOST_VIEWS:
         views = [views[i] for i in np.linspace(0, len(views) - 1, MOST_VIEWS).round().astype(int)]
-    rows = [records.rows(records.folder.views, f"view_{k}", numbers) for k in views]
+    rows = records.view_rows(views, numbers)
     rows.append(records.rows(records.folder.embeddings, "z", numbers))
     return Sample(numbers, views, [principal_components(each) for each in rows])
 

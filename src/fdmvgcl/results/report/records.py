@@ -46,6 +46,13 @@ class Records:
         """Views from local to global."""
         return np.argsort(self.model.alphas_, kind="stable").tolist()
 
+    def view_rows(self, views: list[int], numbers: NDArray[np.int64]) -> list[NDArray[np.float32]]:
+        """The same of these views, computed anew by the model where they were not kept."""
+        if self.folder.views.exists():
+            return [self.rows(self.folder.views, f"view_{k}", numbers) for k in views]
+        computed = self.model.transform_views(self.graph)
+        return [computed[k][numbers] for k in views]
+
     def rows(self, path: Path, column: str, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
         """Some of the vectors (ascending ``numbers``), read without holding the others; refused if not finite."""
         parts, first = [], 0

@@ -99,8 +99,7 @@ function spectraChart() {
     y: { min: 0, max: 1, format: (y) => percent(y, 0) },
     lines: rows.map(line),
   });
-  const views = content.spectra.length > 1 ? "" : " The views were not kept (--no-views), so only the embedding is shown.";
-  $("components-note").textContent = `Beside each line, what its first ${longest} components hold together. Vectors are scaled to unit length first; ${grouped(content.map.count)} nodes.${views}`;
+  $("components-note").textContent = `Beside each line, what its first ${longest} components hold together. Vectors are scaled to unit length first; ${grouped(content.map.count)} nodes.`;
 }
 
 function scoreTable() {

@@ -144,8 +144,7 @@ function showMapNote() {
   else parts.push(`Layout by the first two principal components, each map turned to match the next${data.stops.length ? "" : `; they show ${percent(layout.shares[0])} of the variance`}. What lies together here may be apart in further components.`);
   if (data.count < data.total) parts.push(`The map shows ${grouped(data.count)} of ${grouped(data.total)} nodes, evenly spaced in the order of ids; neighbours were sought among all.`);
   parts.push(`Neighbours are those of the embedding. Clusters: k-means with k = ${data.clusters} on the nodes shown.`);
-  if (!data.stops.length) parts.push("The views were not kept (--no-views), so there is no slider through them.");
-  else if (data.stops.length < content.views.length) parts.push(`${data.stops.length} of ${content.views.length} views, evenly chosen.`);
+  if (data.stops.length < content.views.length) parts.push(`${data.stops.length} of ${content.views.length} views, evenly chosen.`);
   if (data.idsCut) parts.push(`Ids of more than ${data.idsCut} characters are cut in the middle.`);
   $("map-note").textContent = parts.join(" ");
 }
