@@ -7,19 +7,22 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from fdmvgcl.diffusion.linear import diffuse
+    from fdmvgcl.graphs.collection import GraphSet
     from fdmvgcl.graphs.graph import Graph
-    from fdmvgcl.learning import FDMVGCL, Diffusion, Features, Schedule
+    from fdmvgcl.learning import FDMVGCL, Diffusion, Features, Readout, Schedule
     from fdmvgcl.learning.transforms import AddEmbedding
 
-__all__ = ["FDMVGCL", "AddEmbedding", "Diffusion", "Features", "Graph", "Schedule", "diffuse"]
+__all__ = ["FDMVGCL", "AddEmbedding", "Diffusion", "Features", "Graph", "GraphSet", "Readout", "Schedule", "diffuse"]
 
 _HOMES = {
     "FDMVGCL": "fdmvgcl.learning.model",
     "Diffusion": "fdmvgcl.learning.settings",
     "Schedule": "fdmvgcl.learning.settings",
     "Features": "fdmvgcl.learning.settings",
+    "Readout": "fdmvgcl.learning.settings",
     "AddEmbedding": "fdmvgcl.learning.transforms",
     "Graph": "fdmvgcl.graphs.graph",
+    "GraphSet": "fdmvgcl.graphs.collection",
     "diffuse": "fdmvgcl.diffusion.linear",
 }
 

@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 from collections.abc import Iterable
 
 
@@ -62,6 +63,22 @@ class ArgumentError(UserError):
 
     def __reduce__(self) -> tuple[type["ArgumentError"], tuple[str, str]]:
         return type(self), (self.argument, self.rule)
+
+
+_ASKED_FOR = re.compile(r"allocate (\d+) bytes|size (\d+) failed")
+
+
+def ran_out_of_memory(error: BaseException) -> bool:
+    """Whether it is memory that was missing, which PyTorch on a CPU tells by a mere ``RuntimeError``."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    return isinstance(error, RuntimeError) and "DefaultCPUAllocator" in str(error)
+
+
+def bytes_asked_for(error: BaseException) -> int | None:
+    """How much more memory was wanted when it ran out, where the error says so."""
+    found = _ASKED_FOR.search(str(error))
+    return None if found is None else int(found[1] or found[2])
 
 
 def shown(value: object, limit: int = 60) -> str:
