@@ -9,8 +9,8 @@ from fdmvgcl.datasets import MEASURED, datasets, load, statistics
 def test_known_names():
     assert list(datasets()) == [
         *("cora", "citeseer", "pubmed", "computers", "photo", "cornell", "texas", "wisconsin", "actor", "squirrel"),
-        *("chameleon", "crocodile", "minesweeper", "tolokers", "roman-empire", "amazon-ratings", "ogbn-arxiv"),
-        *("arxiv-year", "digits", "karate"),
+        *("chameleon", "crocodile", "acm", "blogcatalog", "dblp", "polblogs", "twitch_es", "minesweeper", "tolokers"),
+        *("roman-empire", "amazon-ratings", "ogbn-arxiv", "arxiv-year", "digits", "karate"),
     ]
     assert all(entry.description for entry in datasets().values())
 

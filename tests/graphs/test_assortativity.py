@@ -6,12 +6,13 @@ import pytest
 from scipy import sparse
 
 from fdmvgcl import FDMVGCL, Diffusion, Graph
-from fdmvgcl.graphs.assortativity import assortativity, direction_assortativity, magnitude_assortativity
+from fdmvgcl.graphs.assortativity import assortativity
+from fdmvgcl.learning.features import FeatureTransform
 
 
-def _random_graph(seed: int, weighted: bool = False) -> tuple[nx.Graph, Graph]:
+def _random_graph(seed: int, weighted: bool = False, nodes: int = 40) -> tuple[nx.Graph, Graph]:
     random = np.random.default_rng(seed)
-    made = nx.gnm_random_graph(40, 90, seed=seed)
+    made = nx.gnm_random_graph(nodes, 90, seed=seed)
     if weighted:
         nx.set_edge_attributes(made, {edge: float(random.uniform(0.5, 2)) for edge in made.edges}, "weight")
     return made, Graph.from_scipy(sparse.csr_array(nx.to_scipy_sparse_array(made, dtype=np.float32)))
@@ -47,28 +48,35 @@ def test_extremes() -> None:
     assert assortativity(cliques, np.ones((8, 1))) == 0.0
 
 
-def test_scaling_rows_changes_the_magnitudes_and_not_the_directions() -> None:
-    _, graph = _random_graph(2)
-    random = np.random.default_rng(3)
-    x = random.uniform(size=(40, 6)).astype(np.float32)
-    scaled = x * random.uniform(1, 100, size=(40, 1)).astype(np.float32)
-    assert direction_assortativity(graph, scaled) == pytest.approx(direction_assortativity(graph, x), abs=1e-5)
-    assert magnitude_assortativity(graph, scaled) != pytest.approx(magnitude_assortativity(graph, x), abs=1e-2)
-
-
 def _chosen(adjacency: sparse.csr_array, features: np.ndarray) -> tuple[str, str, int]:
     model = FDMVGCL(dim=4, views=2, epochs=0).fit(Graph.from_scipy(adjacency, features.astype(np.float32)))
     return model.chosen_.features.scaling, model.chosen_.view_scaling, model.chosen_.skip
 
 
-def test_the_defaults_follow_the_graph() -> None:
+def test_the_scaling_follows_the_graph() -> None:
     two = sparse.csr_array(nx.to_scipy_sparse_array(nx.disjoint_union(nx.complete_graph(6), nx.complete_graph(6))))
     random = np.random.default_rng(0)
-    community = np.repeat(np.eye(2), 6, axis=0) + 0.1 * random.uniform(size=(12, 2))
-    assert _chosen(two, community) == ("rows", "rows", 0)
-    assert _chosen(two, np.eye(12)) == ("rows", "rows", 1)
-    assert _chosen(two, np.repeat([[1.0], [9.0]], 6, axis=0) * np.eye(12)) == ("none", "view", 0)
-    assert _chosen(two, community - 0.5)[:2] == ("columns", "rows")
+    words = (random.uniform(size=(12, 8)) < 0.4).astype(float)
+    assert _chosen(two, words)[:2] == ("rows", "rows")
+    words[:, 0] = 1
+    assert _chosen(two, np.repeat([[1.0], [9.0]], 6, axis=0) * words)[:2] == ("none", "view")
+    assert _chosen(two, words - 0.5)[:2] == ("columns", "rows")
+
+
+@pytest.mark.parametrize(
+    ("columns", "scaling"),
+    [
+        ({"age": (18, 90), "income": (8_000, 200_000), "children": (0, 4)}, "columns"),
+        ({"height": (150, 200), "weight": (50, 110)}, "columns"),
+        ({"word": (0, 2), "other": (0, 3), "third": (0, 2), "fourth": (0, 3)}, "rows"),
+    ],
+)
+def test_mixed_units_are_scaled_by_column_and_counts_by_row(columns: dict[str, tuple[int, int]], scaling: str) -> None:
+    random = np.random.default_rng(1)
+    table = np.stack([random.integers(*ends, size=60) for ends in columns.values()], axis=1).astype(np.float32)
+    table[:, -1] *= random.uniform(size=60) < 0.5
+    _, graph = _random_graph(4, nodes=60)
+    assert FeatureTransform.fit(graph.with_features(table), "auto").scaling == scaling
 
 
 def test_a_graph_without_features_is_not_given_a_skip() -> None:
@@ -82,7 +90,5 @@ def test_a_setting_that_is_given_is_not_overruled() -> None:
     diffusion = Diffusion(skip=0, view_scaling="rows")
     chosen = FDMVGCL(dim=4, views=2, epochs=0, diffusion=diffusion, features="none").fit(graph).chosen_
     assert (chosen.features.scaling, chosen.view_scaling, chosen.skip) == ("none", "rows", 0)
-    suggested = FDMVGCL(dim=4, views=2, epochs=0).fit(graph)
-    assert float(suggested.encoder_.skip_weight) == 10.0
     asked = FDMVGCL(dim=4, views=2, epochs=0, diffusion=Diffusion(skip=1)).fit(graph)
     assert float(asked.encoder_.skip_weight) == 1.0

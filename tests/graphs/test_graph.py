@@ -166,7 +166,7 @@ def test_missing_features_can_be_filled(kind: type) -> None:
     values = graph.features if isinstance(graph.features, np.ndarray) else graph.features.toarray()
     assert_array_equal(values, [[0, 0], [1, 2], [3, 4]])
     assert graph.counts.filled == 1
-    assert "1 node without features filled with zeros" in graph.notes
+    assert "1 node without features filled in" in graph.notes
 
 
 def test_thin_tables_are_stored_sparse() -> None:

@@ -1,8 +1,9 @@
-"""Data sets published as NumPy archives: the Amazon co-purchase graphs and Yandex's heterophilous graphs."""
+"""Data sets published as NumPy archives: co-purchase, citation and blog graphs, and Yandex's heterophilous graphs."""
 
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 
 from .dataset import Dataset, Metric, Split, coalesce, compact, numbered, seeded_splits
 from .root import Source
@@ -38,6 +39,34 @@ def load_amazon(name: str, source: Source, root: Path) -> Dataset:
         splits=seeded_splits(labels, train=0.1, val=0.1),
         public_splits=False,
     )
+
+
+def graph_data_source(name: str) -> Source:
+    return Source(
+        folder=name,
+        files=(f"raw/{name}.npz",),
+        publisher="EdisonLeeeee/GraphData on GitHub, its archive written anew without pickles",
+    )
+
+
+def load_graph_data(name: str, source: Source, root: Path) -> Dataset:
+    """ACM, BlogCatalog, DBLP and the political blogs, which have no features: ten seeded splits of 10/10/80 %."""
+    with np.load(source.locate(root) / source.files[0], allow_pickle=False) as raw:
+        labels = np.unique(raw["labels"], return_inverse=True)[1].astype(np.int64)
+        sources = np.repeat(np.arange(len(labels)), np.diff(raw["adj_indptr"]))
+        features = None
+        if "attr_data" in raw:
+            parts = raw["attr_data"].astype(np.float32), raw["attr_indices"], raw["attr_indptr"]
+            features = sp.csr_array(parts, shape=tuple(raw["attr_shape"].tolist()))
+        return Dataset(
+            name=name,
+            edge_index=coalesce(np.stack([sources, raw["adj_indices"]]), len(labels)),
+            features=features,
+            labels=labels,
+            classes=numbered(int(labels.max()) + 1),
+            splits=seeded_splits(labels, train=0.1, val=0.1),
+            public_splits=False,
+        )
 
 
 def yandex_source(folder: str) -> Source:

@@ -1,6 +1,7 @@
 """The arXiv citation graph as OGB publishes it, with its subject labels or with classes of years (LINKX)."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ SOURCE = Source(
 )
 
 
-def read_csv(path: Path, dtype: type) -> NDArray:
+def read_csv(path: Path, dtype: type) -> NDArray[Any]:
     """A gzipped table of numbers without a header, shape (rows, columns)."""
     from pyarrow import csv
 

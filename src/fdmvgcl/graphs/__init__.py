@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from fdmvgcl.graphs.collection import GraphSet
     from fdmvgcl.graphs.graph import Graph
     from fdmvgcl.graphs.operators import Operator
 
-__all__ = ["Graph", "Operator"]
+__all__ = ["Graph", "GraphSet", "Operator"]
 
 
 def __getattr__(name: str) -> Any:
@@ -15,6 +16,10 @@ def __getattr__(name: str) -> Any:
         from fdmvgcl.graphs.graph import Graph
 
         return Graph
+    if name == "GraphSet":
+        from fdmvgcl.graphs.collection import GraphSet
+
+        return GraphSet
     if name == "Operator":
         from fdmvgcl.graphs.operators import Operator
 

@@ -3,14 +3,16 @@
 from typing import Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fdmvgcl.errors import ArgumentError, RowError
+from fdmvgcl.errors import ArgumentError, RowError, shown
 from fdmvgcl.graphs.provenance import Counts
 
 Features: TypeAlias = NDArray[np.float32] | sparse.csr_array
 SPARSE_BELOW = 0.1
+REPEATED = ("max", "sum", "count", "first")
 
 
 def assemble_adjacency(
@@ -19,16 +21,27 @@ def assemble_adjacency(
     weight: NDArray[np.float64] | None,
     num_nodes: int,
     directed: bool,
+    repeated: str = "max",
 ) -> tuple[sparse.csr_array, Counts]:
-    """The (N, N) adjacency of edges given by node numbers, each of shape (E,), and what was dropped or merged."""
+    """The (N, N) adjacency of edges given by node numbers, each of shape (E,), and what was dropped or merged.
+
+    An edge that is listed more than once, if undirected in either direction, has the largest of its weights
+    (``"max"``), their sum, their count, or the first one listed. Without weights all are 1.
+    """
+    check_repeated(repeated)
     loops = source == target
     empty = np.zeros_like(loops) if weight is None else (weight == 0) & ~loops
     kept = ~(loops | empty)
-    key, weight = _largest(source[kept] * num_nodes + target[kept], None if weight is None else weight[kept])
-    one_way = len(key)
-    source, target = np.divmod(key, max(num_nodes, 1))
-    if not directed:
-        key, weight = _largest(np.minimum(source, target) * num_nodes + np.maximum(source, target), weight)
+    source, target, weight = source[kept], target[kept], None if weight is None else weight[kept]
+    key = source * num_nodes + target
+    listed = one_way = len(key)
+    if directed:
+        key, weight = _merged(key, weight, repeated)
+        one_way = len(key)
+        source, target = np.divmod(key, max(num_nodes, 1))
+    else:
+        one_way = int(np.count_nonzero(np.diff(np.sort(key), prepend=-1)))
+        key, weight = _merged(np.minimum(source, target) * num_nodes + np.maximum(source, target), weight, repeated)
         low, high = np.divmod(key, max(num_nodes, 1))
         source, target = np.concatenate([low, high]), np.concatenate([high, low])
         weight = None if weight is None else np.concatenate([weight, weight])
@@ -37,22 +50,37 @@ def assemble_adjacency(
     counts = Counts(
         self_loops=int(loops.sum()),
         zero_weights=int(empty.sum()),
-        repeated=int(kept.sum()) - one_way,
+        repeated=listed - one_way,
         reciprocal=one_way - len(key),
+        merged=repeated,
     )
     return canonical_csr(matrix, np.float64), counts
 
 
-def _largest(
-    key: NDArray[np.int64], weight: NDArray[np.float64] | None
+def check_repeated(repeated: str) -> None:
+    """One of the ways to merge."""
+    if repeated not in REPEATED:
+        raise ArgumentError("repeated", f"must be one of {', '.join(REPEATED)}, got {shown(repeated)}")
+
+
+def _merged(
+    key: NDArray[np.int64], weight: NDArray[np.float64] | None, repeated: str
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
-    """Distinct keys, ascending, each with the largest of its weights."""
-    order = None if weight is None else np.argsort(key, kind="stable")
-    key = np.sort(key) if order is None else key[order]  # NumPy's unique() hashes, ten times slower here
+    """Distinct keys, ascending, each with one weight made of all of its own."""
+    counted = repeated == "count" or (repeated == "sum" and weight is None)
+    if weight is None and not counted:
+        key = np.sort(key)  # NumPy's unique() hashes, ten times slower here
+        return key[np.flatnonzero(np.diff(key, prepend=-1))], None
+    order = np.argsort(key, kind="stable")
+    key = key[order]
     first = np.flatnonzero(np.diff(key, prepend=-1))
-    if weight is None or not len(key):
-        return key[first], weight
-    return key[first], np.maximum.reduceat(weight[order], first)
+    if counted:
+        return key[first], np.diff(first, append=len(key)).astype(np.float64)
+    assert weight is not None
+    weight = weight[order]
+    if not len(key) or repeated == "first":
+        return key[first], weight[first]
+    return key[first], (np.add if repeated == "sum" else np.maximum).reduceat(weight, first)
 
 
 def check_weights(weight: Any, num_edges: int) -> NDArray[np.float64]:
@@ -118,7 +146,7 @@ def as_features(features: Any) -> Features:
     return single + np.float32(0)  # -0.0 becomes 0.0, as it does in a sparse table
 
 
-def _check_finite(values: NDArray, rows: NDArray, columns: NDArray) -> None:
+def _check_finite(values: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> None:
     with np.errstate(over="ignore"):
         bad = np.flatnonzero(~np.isfinite(values.astype(np.float32)))
     if len(bad):
@@ -127,19 +155,23 @@ def _check_finite(values: NDArray, rows: NDArray, columns: NDArray) -> None:
         raise RowError(rule, int(rows[at]))
 
 
-def take_rows(features: Features, rows: NDArray[np.int64], num_nodes: int, missing: NDArray[np.int64]) -> Features:
-    """A table of ``num_nodes`` rows: ``features`` placed at ``rows``, zeros at ``missing``."""
-    placed = np.empty(num_nodes, dtype=np.int64)
-    placed[rows] = np.arange(len(rows))
-    placed[missing] = len(rows)
+def take_rows(features: Features, rows: NDArray[np.int64], blank: NDArray[np.float32] | None = None) -> Features:
+    """The given rows of a table; where -1 is given, ``blank`` (F,), or zeros."""
+    if not (rows < 0).any():
+        return features[rows] if isinstance(features, np.ndarray) else canonical_csr(features[rows], np.float32)
+    fill = np.zeros((1, features.shape[1]), dtype=np.float32) if blank is None else blank[None, :]
     if isinstance(features, np.ndarray):
-        zeros = np.zeros((1, features.shape[1]), dtype=np.float32)
-        return np.concatenate([features, zeros])[placed] if len(missing) else features[placed]
-    padded = sparse.csr_array(sparse.vstack([features, sparse.csr_array((1, features.shape[1]), dtype=np.float32)]))
-    return canonical_csr(padded[placed], np.float32)
+        return np.concatenate([features, fill])[rows]  # -1 is the last row
+    padded = sparse.csr_array(sparse.vstack([features, sparse.csr_array(fill)]))
+    return canonical_csr(padded[np.where(rows < 0, features.shape[0], rows)], np.float32)
 
 
-def checked_shape(shape: NDArray) -> tuple[int, int]:
+def is_table(value: Any) -> bool:
+    """Whether it is a table that speaks Arrow: pandas, Polars, pyarrow and others."""
+    return hasattr(value, "__arrow_c_stream__") and not isinstance(value, pa.Array | pa.ChunkedArray)
+
+
+def checked_shape(shape: NDArray[Any]) -> tuple[int, int]:
     """A stored shape as two numbers that are at least 0 and fit an index."""
     if (
         shape.shape != (2,)
@@ -153,7 +185,9 @@ def checked_shape(shape: NDArray) -> tuple[int, int]:
     return int(shape[0]), int(shape[1])
 
 
-def checked_csr(data: NDArray, indices: NDArray, indptr: NDArray, shape: tuple[int, int]) -> sparse.csr_array:
+def checked_csr(
+    data: NDArray[Any], indices: NDArray[Any], indptr: NDArray[Any], shape: tuple[int, int]
+) -> sparse.csr_array:
     """Compressed sparse rows of stored, untrusted parts. SciPy trusts the indices, so none may be wrong."""
     if data.ndim != 1 or data.dtype.kind not in "biuf" or data.dtype.itemsize > 8:
         raise ArgumentError("data", f"must be a list of real numbers, got {data.dtype} of shape {data.shape}")

@@ -44,11 +44,3 @@ def magnitude_assortativity(graph: Graph, table: Table) -> float:
     """Of ``log(1 + Σ_j |x_ij|)``: whether neighbours have features of like magnitude."""
     magnitude = np.log1p(np.asarray(abs(table).sum(axis=1), dtype=np.float64).reshape(-1, 1))
     return assortativity(graph, magnitude)
-
-
-def direction_assortativity(graph: Graph, table: Table) -> float:
-    """Of ``x_i / ‖x_i‖``: whether neighbours have like features, whatever their magnitude."""
-    norms = np.sqrt(_squares(table))
-    inverse = np.divide(1.0, norms, out=np.zeros_like(norms, dtype=np.float64), where=norms > 0)
-    unit = sparse.diags_array(inverse) @ table if sparse.issparse(table) else table * inverse[:, None]
-    return assortativity(graph, unit)

@@ -18,8 +18,10 @@ from fdmvgcl.graphs.arrays import (
     assemble_adjacency,
     canonical_csr,
     check_weights,
+    is_table,
     take_rows,
 )
+from fdmvgcl.graphs.encoding import Encoding, Kind
 from fdmvgcl.graphs.node_ids import encode_ids, id_order
 from fdmvgcl.graphs.provenance import SYMMETRISED, Counts, Origin, counted
 
@@ -49,6 +51,9 @@ class Graph:
         directed: whether the direction of edges was kept.
         counts: what was dropped or merged on the way in.
         origin: how a file was understood, None for a graph that was not read from one.
+        encoding: what was done to the columns of a table to make ``features`` of it; None where they came as numbers.
+        feature_table: the table's own columns, rows in node order, where they are more than numbers: a model encodes
+            them the way it was trained. Not kept by :meth:`save`.
     """
 
     ids: tuple[str, ...]
@@ -58,6 +63,8 @@ class Graph:
     directed: bool = False
     counts: Counts = field(default=Counts())
     origin: Origin | None = None
+    encoding: Encoding | None = None
+    feature_table: pa.Table | None = None
 
     def __post_init__(self) -> None:
         n = len(self.ids)
@@ -67,6 +74,8 @@ class Graph:
             raise ArgumentError("adjacency", f"must have shape ({n}, {n}) to match ids, got {self.adjacency.shape}")
         if self.features is not None and self.features.shape[0] != n:
             raise ArgumentError("features", f"must have {n} rows to match ids, got {self.features.shape[0]}")
+        if self.feature_table is not None and self.feature_table.num_rows != n:
+            raise ArgumentError("feature_table", f"must have {n} rows, got {self.feature_table.num_rows}")
         if self.feature_names is not None and len(self.feature_names) != self.num_features:
             raise ArgumentError("feature_names", f"must hold {self.num_features} names, got {len(self.feature_names)}")
 
@@ -83,6 +92,7 @@ class Graph:
         feature_names: Sequence[str] | None = None,
         fill_missing: bool = False,
         directed: bool = False,
+        repeated: str = "max",
     ) -> "Graph":
         """A graph from its edges.
 
@@ -94,12 +104,14 @@ class Graph:
             feature_ids: M distinct ids, in any order; ``nodes`` if not given. Those without edges become nodes too.
             feature_names, fill_missing: as for :meth:`with_features`.
             directed: keep the direction of edges.
+            repeated: what an edge that is listed more than once weighs: the ``"max"``, ``"sum"`` or ``"count"`` of its
+                weights, or the ``"first"``.
         """
         columns = {"source": source, "target": target, **({} if nodes is None else {"nodes": nodes})}
         (tails, heads, *_), ids = encode_ids(columns)
         if len(tails) != len(heads):
             raise UserError(f"source and target must have the same length, got {len(tails)} and {len(heads)}")
-        graph = cls._from_numbers(ids, tails, heads, weight, directed)
+        graph = cls._from_numbers(ids, tails, heads, weight, directed, repeated)
         if features is None:
             return graph
         row_ids = nodes if feature_ids is None else feature_ids
@@ -109,10 +121,16 @@ class Graph:
 
     @classmethod
     def _from_numbers(
-        cls, ids: tuple[str, ...], source: NDArray, target: NDArray, weight: Any, directed: bool
+        cls,
+        ids: tuple[str, ...],
+        source: NDArray[Any],
+        target: NDArray[Any],
+        weight: Any,
+        directed: bool,
+        repeated: str = "max",
     ) -> "Graph":
         values = None if weight is None else check_weights(weight, len(source))
-        adjacency, counts = assemble_adjacency(source, target, values, len(ids), directed)
+        adjacency, counts = assemble_adjacency(source, target, values, len(ids), directed, repeated)
         return cls(ids, adjacency, directed=directed, counts=counts)
 
     @classmethod
@@ -181,17 +199,12 @@ class Graph:
         cls,
         path: str | os.PathLike[str],
         features: str | os.PathLike[str] | None = None,
-        directed: bool = False,
-        weight: str | None = None,
-        header: bool = False,
-        fill_missing: bool = False,
+        **options: Any,
     ) -> "Graph":
-        """From files; see :func:`fdmvgcl.graphs.readers.read_graph`."""
+        """From files; ``options`` are those of :func:`fdmvgcl.graphs.readers.read_graph`."""
         from fdmvgcl.graphs.readers import read_graph  # readers build graphs, so they import this module
 
-        return read_graph(
-            path, features=features, directed=directed, weight=weight, header=header, fill_missing=fill_missing
-        )
+        return read_graph(path, features=features, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the graph as an ``.npz`` without pickle, aside and renamed; the same graph gives the same bytes.
@@ -215,19 +228,38 @@ class Graph:
         """The same graph with a feature table.
 
         Args:
-            features: (M, F) real, finite numbers, dense or sparse.
-            ids: M distinct ids that the rows belong to, in any order; None if the rows are in node order. Ids that are
-                no node yet are added as nodes without edges.
-            names: F column names.
-            fill_missing: give zeros to nodes that have no row, instead of refusing.
+            features: (M, F) real, finite numbers, dense or sparse, whose rows belong to ``ids``; or a table of columns
+                of any kind that speaks Arrow (pandas, Polars, pyarrow), with a column or index of ids.
+            ids: M distinct ids that the rows belong to, in any order; None if the rows of numbers are in node order.
+                Ids that are no node yet are added as nodes without edges.
+            names: F column names of numbers.
+            fill_missing: let nodes have no row, instead of refusing: they get zeros, or the mean of a table's columns.
         """
+        if is_table(features):
+            from fdmvgcl.graphs.feature_tables import with_table  # it builds graphs, so it imports this module
+
+            return with_table(self, features, ids, fill_missing=fill_missing)
         table = as_features(features)
         feature_names = None if names is None else tuple(names)
         if ids is None:
-            return replace(self, features=table, feature_names=feature_names)
+            return self._with_encoded(table, feature_names)
+        graph, rows = self._matched(ids, table.shape[0], fill_missing)
+        return graph._with_encoded(take_rows(table, rows), feature_names)
+
+    def _with_encoded(
+        self,
+        features: Features | None,
+        names: tuple[str, ...] | None,
+        encoding: Encoding | None = None,
+        table: pa.Table | None = None,
+    ) -> "Graph":
+        return replace(self, features=features, feature_names=names, encoding=encoding, feature_table=table)
+
+    def _matched(self, ids: Any, count: int, fill_missing: bool) -> tuple["Graph", NDArray[np.int64]]:
+        """The graph with all of these ids as nodes, and each node's row among them, -1 for none."""
         (codes,), row_ids = encode_ids({"feature_ids": ids})
-        if len(codes) != table.shape[0]:
-            raise ArgumentError("feature_ids", f"must have {table.shape[0]} ids, one for each row, got {len(codes)}")
+        if len(codes) != count:
+            raise ArgumentError("feature_ids", f"must have {count} ids, one for each row, got {len(codes)}")
         if len(row_ids) < len(codes):
             _check_distinct([row_ids[code] for code in codes], "feature_ids")
         present = set(row_ids)
@@ -236,16 +268,28 @@ class Graph:
             _refuse_missing(missing)
         graph = self._with_nodes([node for node in row_ids if node not in self._numbers])
         numbers = np.array([graph._numbers[node] for node in row_ids], dtype=np.int64)[codes]
-        blanks = np.array([graph._numbers[node] for node in missing], dtype=np.int64)
-        placed = take_rows(table, numbers, graph.num_nodes, blanks)
+        rows = np.full(graph.num_nodes, -1, dtype=np.int64)
+        rows[numbers] = np.arange(count)
         counts = replace(graph.counts, filled=len(missing), added=graph.num_nodes - self.num_nodes)
-        return replace(graph, features=placed, feature_names=feature_names, counts=counts)
+        return replace(graph, counts=counts), rows
+
+    def encoded(self, encoding: Encoding) -> "Graph":
+        """The same graph, its table of features encoded in another way: as a model was trained on."""
+        if self.features is None or self.encoding == encoding:
+            return self
+        from fdmvgcl.graphs.feature_tables import encoded_again
+
+        return encoded_again(self, encoding)
+
+    def without_features(self) -> "Graph":
+        """The edges alone."""
+        return replace(self, features=None, feature_names=None, encoding=None)
 
     def _with_nodes(self, extra: list[str]) -> "Graph":
         """The same edges with more nodes, and without features."""
         ids = pa.array([*self.ids, *extra], pa.large_string())
         if len(ids) == self.num_nodes:
-            return replace(self, features=None, feature_names=None)
+            return self._with_encoded(None, None)
         order = id_order(ids)
         number = np.empty(len(ids), dtype=np.int64)
         number[order] = np.arange(len(ids))
@@ -258,6 +302,8 @@ class Graph:
             adjacency=canonical_csr(matrix, np.float64),
             features=None,
             feature_names=None,
+            encoding=None,
+            feature_table=None,
         )
 
     @property
@@ -267,11 +313,16 @@ class Graph:
     @property
     def num_edges(self) -> int:
         """Edges; one of an undirected graph counts once."""
-        return self.adjacency.nnz if self.directed else self.adjacency.nnz // 2
+        return int(self.adjacency.nnz) // (1 if self.directed else 2)
 
     @property
     def num_features(self) -> int:
         return 0 if self.features is None else self.features.shape[1]
+
+    @property
+    def feature_kinds(self) -> tuple[Kind, ...] | None:
+        """What each column of the features is, (F,); None where they came as numbers without a table."""
+        return None if self.encoding is None else self.encoding.kinds
 
     @cached_property
     def weighted(self) -> bool:
@@ -341,7 +392,8 @@ class Graph:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what was understood, dropped, merged and filled; empty if there is nothing to say."""
-        return (() if self.origin is None else self.origin.notes) + self.counts.notes
+        read = () if self.origin is None else self.origin.notes
+        return read + self.counts.notes + (() if self.encoding is None else self.encoding.notes)
 
     def __repr__(self) -> str:
         return f"Graph({self.describe()})"

@@ -1,6 +1,8 @@
 """``graph.npz``: a Graph on disk, without pickle, the same graph giving the same bytes."""
 
+import json
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +11,8 @@ from numpy.typing import NDArray
 from fdmvgcl.errors import ArgumentError, InputError, UserError
 from fdmvgcl.files import StrPath, read_npz, write_npz
 from fdmvgcl.graphs.arrays import Features, as_features, canonical_csr, check_weights, checked_csr, checked_shape
+from fdmvgcl.graphs.collection import GraphSet
+from fdmvgcl.graphs.encoding import Encoding
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.node_ids import id_order
 
@@ -18,7 +22,16 @@ VERSION = 1
 
 def save_graph(graph: Graph, path: StrPath) -> None:
     """Write ids as UTF-8 with offsets, the adjacency and any sparse features as compressed sparse rows."""
-    arrays: dict[str, NDArray] = {
+    write_npz(path, _packed(graph))
+
+
+def save_graphs(graphs: GraphSet, path: StrPath) -> None:
+    """Write the block's file, with the graphs' ids in it."""
+    write_npz(path, _packed(graphs.block) | _pack_strings("graph_ids", graphs.ids))
+
+
+def _packed(graph: Graph) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {
         VERSION_KEY: np.array(VERSION, dtype=np.int64),
         "directed": np.array(graph.directed),
         **_pack_strings("ids", graph.ids),
@@ -36,11 +49,29 @@ def save_graph(graph: Graph, path: StrPath) -> None:
         arrays["features_data"] = graph.features.data
     if graph.feature_names is not None:
         arrays.update(_pack_strings("feature_names", graph.feature_names))
-    write_npz(path, arrays)
+    if graph.encoding is not None:
+        arrays["encoding"] = np.frombuffer(json.dumps(graph.encoding.record()).encode(), dtype=np.uint8)
+    return arrays
 
 
 def load_graph(path: StrPath) -> Graph:
     """Read :func:`save_graph`'s file, every rule of a Graph checked anew."""
+    found = load_either(path)
+    if isinstance(found, GraphSet):
+        raise InputError(path, "holds many graphs, and this is for one; GraphSet.load reads it")
+    return found
+
+
+def load_graphs(path: StrPath) -> GraphSet:
+    """Read :func:`save_graphs`'s file."""
+    found = load_either(path)
+    if isinstance(found, Graph):
+        raise InputError(path, "holds one graph, not many")
+    return found
+
+
+def load_either(path: StrPath) -> Graph | GraphSet:
+    """Read the file of one graph or of many."""
     arrays = read_npz(path)
     version = arrays.get(VERSION_KEY)
     if version is None:
@@ -48,14 +79,15 @@ def load_graph(path: StrPath) -> Graph:
     if version.shape != () or version.dtype.kind != "i" or int(version) != VERSION:
         raise InputError(path, f"graph format version must be {VERSION}, got {version}")
     try:
-        return _graph(arrays)
+        graph = _graph(arrays)
+        return GraphSet(_unpack_strings("graph_ids", arrays), graph) if "graph_ids" in arrays else graph
     except KeyError as error:
         raise InputError(path, f"is not a whole saved graph: array {error} is missing") from None
-    except ValueError as error:
+    except (UserError, UnicodeDecodeError) as error:
         raise InputError(path, f"is not a valid saved graph: {error}") from None
 
 
-def _graph(arrays: dict[str, NDArray]) -> Graph:
+def _graph(arrays: dict[str, NDArray[Any]]) -> Graph:
     ids = _unpack_strings("ids", arrays)
     n = len(ids)
     if len(set(ids)) != n or "" in ids or not np.array_equal(id_order(pa.array(ids, pa.large_string())), np.arange(n)):
@@ -71,10 +103,21 @@ def _graph(arrays: dict[str, NDArray]) -> Graph:
     if not directed and (adjacency != adjacency.T).nnz:
         raise UserError("adjacency of an undirected graph must be symmetric")
     names = _unpack_strings("feature_names", arrays) if "feature_names" in arrays else None
-    return Graph(ids, adjacency, _features(arrays), names, directed=bool(directed))
+    encoding = _encoding(arrays["encoding"], names) if "encoding" in arrays else None
+    return Graph(ids, adjacency, _features(arrays), names, directed=bool(directed), encoding=encoding)
 
 
-def _features(arrays: dict[str, NDArray]) -> Features | None:
+def _encoding(stored: NDArray[Any], names: tuple[str, ...] | None) -> Encoding:
+    try:
+        made = Encoding.of_record(json.loads(stored.tobytes()))
+    except RecursionError:
+        raise ArgumentError("encoding", "must be JSON that is not nested") from None
+    if made.names != names:
+        raise ArgumentError("encoding", "must be that of the features' names")
+    return made
+
+
+def _features(arrays: dict[str, NDArray[Any]]) -> Features | None:
     if "features" in arrays:
         # as_features() could store it sparse, which save_graph() then would have done.
         table = arrays["features"]
@@ -88,13 +131,13 @@ def _features(arrays: dict[str, NDArray]) -> Features | None:
     return as_features(checked_csr(*parts, shape))
 
 
-def _pack_strings(name: str, strings: tuple[str, ...]) -> dict[str, NDArray]:
+def _pack_strings(name: str, strings: tuple[str, ...]) -> dict[str, NDArray[Any]]:
     encoded = [string.encode() for string in strings]
     offsets = np.concatenate([[0], np.cumsum([len(part) for part in encoded], dtype=np.int64)]).astype(np.int64)
     return {name: np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{name}_offsets": offsets}
 
 
-def _unpack_strings(name: str, arrays: dict[str, NDArray]) -> tuple[str, ...]:
+def _unpack_strings(name: str, arrays: dict[str, NDArray[Any]]) -> tuple[str, ...]:
     text, offsets = arrays[name], arrays[f"{name}_offsets"]
     valid = text.dtype == np.uint8 and text.ndim == 1 and offsets.dtype == np.int64 and offsets.ndim == 1
     if not valid or not len(offsets) or offsets[0] != 0 or offsets[-1] != len(text) or (np.diff(offsets) < 0).any():

@@ -8,9 +8,10 @@ import pyarrow as pa
 from scipy import sparse
 
 from fdmvgcl.errors import ArgumentError
+from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
 
-TAKEN = "a Graph, a SciPy sparse matrix, a NetworkX graph, a PyG Data, or a table of edges (pandas, Polars, Arrow)"
+TAKEN = "a Graph, a GraphSet, a SciPy matrix, a NetworkX graph, a PyG Data, or a table of edges (pandas, Polars, Arrow)"
 
 
 def as_graph(graph: Any, *, features: Any = None, ids: Any = None) -> Graph:
@@ -19,15 +20,24 @@ def as_graph(graph: Any, *, features: Any = None, ids: Any = None) -> Graph:
     Args:
         graph: a :class:`Graph`; a square SciPy sparse matrix; a NetworkX graph; a PyTorch Geometric ``Data``; or a
             table of edges that speaks Arrow (pandas, Polars, pyarrow), with columns source and target, or else two
-            columns, and perhaps a column weight.
+            columns, and perhaps a column weight. Of a :class:`GraphSet` it is the block, with marks of structure among
+            its features.
         features: (N, F), rows in the order of ``ids``, or in node order without them.
         ids: the nodes' ids: those of a SciPy matrix's rows, or those that the rows of ``features`` belong to.
     """
+    if isinstance(graph, GraphSet):
+        check_alone(features, ids)
+        return graph.marked
     made = _converted(graph, ids)
     if features is None:
         return made
-    known = ids is not None and not sparse.issparse(graph)
-    return made.with_features(features, ids=ids) if known else made.with_features(_in_node_order(made, features, ids))
+    return made.with_features(features, ids=None if ids is None else [str(each) for each in ids])
+
+
+def check_alone(features: Any, ids: Any) -> None:
+    """Refuse features or ids beside a GraphSet."""
+    if features is not None or ids is not None:
+        raise ArgumentError("features", "must be left out beside a GraphSet, whose graphs have their own")
 
 
 def _converted(graph: Any, ids: Any) -> Graph:
@@ -69,14 +79,6 @@ def _named(graph: Graph, ids: Any) -> Graph:
     return replace(made, counts=graph.counts)
 
 
-def _in_node_order(graph: Graph, features: Any, ids: Any) -> Any:
-    """Rows that were given in the order of a matrix's ids, in that of the graph's."""
-    if ids is None:
-        return features
-    number = {str(node): row for row, node in enumerate(ids)}
-    return features[[number[node] for node in graph.ids]]
-
-
 def _from_table(table: pa.Table, ids: Any) -> Graph:
     names = {str(name).lower(): name for name in table.column_names}
     ends = [names[end] for end in ("source", "target") if end in names]
@@ -87,5 +89,10 @@ def _from_table(table: pa.Table, ids: Any) -> Graph:
             raise ArgumentError("graph", f"{rule}, got {', '.join(map(str, table.column_names)) or 'none'}")
         ends = others
     weight = table[names["weight"]].combine_chunks() if "weight" in names else None
-    source, target = (table[end].combine_chunks() for end in ends)
+    source, target = (_plain(table[end].combine_chunks()) for end in ends)
     return Graph.from_edges(source, target, weight=weight, nodes=ids)
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    """Strings as any Arrow library knows them; Polars hands over views."""
+    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column

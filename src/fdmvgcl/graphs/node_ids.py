@@ -1,6 +1,7 @@
 """Node ids: strings exactly as written, numbered in an order that does not depend on how they were listed."""
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,10 @@ from fdmvgcl.errors import ArgumentError, RowError, shown
 
 _CANONICAL_INTEGER = r"^(0|-?[1-9][0-9]*)$"
 _INT64_DIGITS = 18
+
+# What is looked at for an id that was misspelt.
+_CANDIDATES = 500
+_LONGEST = 100
 
 
 def encode_ids(columns: dict[str, Any]) -> tuple[list[NDArray[np.int64]], tuple[str, ...]]:
@@ -93,3 +98,35 @@ def _dictionary(values: Any, name: str) -> tuple[NDArray[np.int64], pa.Array]:
     if len(rows):
         raise RowError(f"{name} must not be empty", int(rows[0]))
     return codes, entries
+
+
+def suggestion(node: str, ids: pa.ChunkedArray | Sequence[str]) -> str:
+    """``; did you mean 'ann'?``, or nothing if no id is near."""
+    close = close_ids(node, ids if isinstance(ids, pa.ChunkedArray) else pa.chunked_array([pa.array(ids, pa.string())]))
+    return f"; did you mean {' or '.join(shown(each) for each in close)}?" if close else ""
+
+
+def close_ids(node: str, ids: pa.ChunkedArray, count: int = 3) -> list[str]:
+    """Up to ``count`` ids like ``node``.
+
+    Only ids that share as long a beginning or end with it as any id does are compared letter by letter: that would
+    take seconds for all of a hundred thousand.
+    """
+    lowered = pc.utf8_lower(ids)
+    # Bytes of a command line that are no text have no UTF-8.
+    wanted = node.encode(errors="replace").decode().strip().lower()[:_LONGEST]
+    length = len(wanted)
+    beginnings = (pc.starts_with(lowered, wanted[: length - cut]) for cut in range(length))
+    ends = (pc.ends_with(lowered, wanted[cut:]) for cut in range(length))
+    pool = {*_first_found(ids, beginnings), *_first_found(ids, ends)}
+    spelling = {each.lower(): each for each in sorted(pool, reverse=True)}
+    return [spelling[each] for each in difflib.get_close_matches(wanted, sorted(spelling), n=count)]
+
+
+def _first_found(ids: pa.ChunkedArray, masks: Iterator[pa.ChunkedArray]) -> list[str]:
+    """The ids that the first mask with any keeps."""
+    for mask in masks:
+        found = ids.filter(mask)
+        if len(found):
+            return list(found.slice(0, _CANDIDATES).to_pylist())
+    return []

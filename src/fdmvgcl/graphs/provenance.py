@@ -16,6 +16,7 @@ class Origin:
         weight: name of the weight column, None if there is none.
         ignored: names of the columns that were not used.
         remarks: further sentences.
+        clock: the time that ages of edges were counted from, and the half-life of weights; None without decay.
     """
 
     format: str
@@ -25,6 +26,7 @@ class Origin:
     weight: str | None = None
     ignored: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    clock: tuple[float, float] | None = None
 
     @property
     def ids_from(self) -> str | None:
@@ -54,8 +56,9 @@ class Counts:
         zero_weights: edges of weight 0, dropped.
         repeated: further listings of an edge in the same direction, merged.
         reciprocal: edges of an undirected graph that were listed in both directions, merged.
-        filled: nodes that had no row of features and got zeros.
+        filled: nodes that had no row of features.
         added: nodes that only the features list.
+        merged: how: max, sum, count or first.
     """
 
     self_loops: int = 0
@@ -64,17 +67,19 @@ class Counts:
     reciprocal: int = 0
     filled: int = 0
     added: int = 0
+    merged: str = "max"
 
     @property
     def notes(self) -> tuple[str, ...]:
         """A sentence for each that is not 0."""
+        how = "" if self.merged == "max" else f" by {self.merged}"
         told = [
             (self.self_loops, ("self-loop dropped", "self-loops dropped")),
             (self.zero_weights, ("edge of weight 0 dropped", "edges of weight 0 dropped")),
-            (self.repeated, ("repeated edge merged", "repeated edges merged")),
-            (self.reciprocal, ("edge listed in both directions", "edges listed in both directions")),
+            (self.repeated, (f"repeated edge merged{how}", f"repeated edges merged{how}")),
+            (self.reciprocal, (f"edge listed in both directions{how}", f"edges listed in both directions{how}")),
             (self.added, ("node only in the features", "nodes only in the features")),
-            (self.filled, ("node without features filled with zeros", "nodes without features filled with zeros")),
+            (self.filled, ("node without features filled in", "nodes without features filled in")),
         ]
         return tuple(counted(count, *words) for count, words in told if count)
 

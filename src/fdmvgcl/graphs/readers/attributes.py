@@ -1,71 +1,113 @@
 """What a user knows of nodes: features, labels, splits."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from fdmvgcl.errors import InputError
+from fdmvgcl.errors import ArgumentError, InputError, UserError, shown
 from fdmvgcl.files import StrPath
 from fdmvgcl.graphs.arrays import Features, as_features
-from fdmvgcl.graphs.readers.matrices import read_matrix
+from fdmvgcl.graphs.feature_tables import with_table
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.readers.graphml import read_node_attributes
+from fdmvgcl.graphs.readers.header import column_kind, told_by_ids, told_by_types
+from fdmvgcl.graphs.readers.matrices import ids_of_rows, read_matrix
+from fdmvgcl.graphs.readers.opening import content, form_of
 from fdmvgcl.graphs.readers.tables import Table, open_table
 from fdmvgcl.graphs.readers.text import is_number
 
 PARTS = ("train", "val", "test")
-_FEATURE_RULE = "features must be finite numbers (in float32)"
+_IDS = [frozenset({"id"}), frozenset({":id"})]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FeatureTable:
-    """M rows of features: ``ids`` (M distinct ids, in the file's order), ``values`` (M, F), ``names`` (F, or None)."""
+    """M rows of features: what a file holds, not yet encoded.
+
+    Args:
+        ids: M distinct ids, in the file's order.
+        columns: M rows of columns of any kind; None where the file is a matrix.
+        matrix: (M, F) numbers of a file that is a matrix.
+        decimal_comma: whether ``1,5`` may be a number.
+        where: tells a row as the file does.
+    """
 
     ids: tuple[str, ...]
-    values: Features
-    names: tuple[str, ...] | None
+    columns: pa.Table | None
+    matrix: Features | None = None
+    decimal_comma: bool = True
+    where: Callable[[int], str] | None = None
+
+    def on(self, graph: Graph, *, fill_missing: bool = False, **encoding: Any) -> Graph:
+        """The graph with these features; see :func:`~fdmvgcl.graphs.feature_tables.with_table`."""
+        if self.matrix is not None:
+            if encoding.get("columns") or encoding.get("drop"):
+                raise ArgumentError("columns", "is for columns with names, and a matrix has none")
+            return graph.with_features(self.matrix, ids=self.ids, fill_missing=fill_missing)
+        return with_table(
+            graph,
+            self.columns,
+            self.ids,
+            fill_missing=fill_missing,
+            decimal_comma=self.decimal_comma,
+            where=self.where,
+            **encoding,
+        )
 
 
-def read_features(path: StrPath) -> FeatureTable:
-    """Features from delimited text or Parquet: a column ``id``, else the first, and numbers.
+def read_features(path: StrPath, encoding: str | None = None) -> FeatureTable:
+    """Features from delimited text, Parquet, Arrow or JSON lines: a column ``id``, else the first, and any others.
 
-    The first line of a text is a header if it has a cell ``id``, or a cell past the first that is neither empty nor a
-    number. A SciPy ``.npz`` matrix is read too; its rows belong to the ids ``"0"``, ``"1"``, …
+    A text's first line is a header if it has a cell ``id``, or a word above numbers or dates, or one that looks like
+    no id. Of GraphML the attributes of nodes are taken. A SciPy ``.npz`` or Matrix Market matrix is read too; its rows
+    belong to the ids ``"0"``, ``"1"``, … or ``"1"``, ``"2"``, …
+
+    Args:
+        encoding: of a text; None is UTF-8, or what a byte-order mark says.
     """
-    if str(path).lower().endswith(".npz"):
-        return _from_matrix(path)
-    table = open_table(path, [frozenset({"id"})], "id and a number", _has_word)
-    key = table.find("id") or 0
+    data = content(path)
+    form = form_of(path, data)
+    if form in ("npz", "Matrix Market"):
+        return _from_matrix(path, data, form)
+    if form == "GraphML":
+        ids, columns = read_node_attributes(path, data)
+        return FeatureTable(ids, columns)
+    table = open_table(path, _IDS, "id and a feature", _feature_header, encoding=encoding, data=data)
+    key = next((place for name in ("id", ":id") if (place := table.find(name)) is not None), 0)
     columns = [i for i in range(len(table.names)) if i != key]
-    names = tuple(table.names[i] for i in columns)
+    names = [table.names[i] for i in columns]
     if len(set(names)) < len(names):
         repeated = next(name for i, name in enumerate(names) if name in names[:i])
         raise table.error(f"column names must be distinct, got {repeated!r} twice")
     if not table.num_rows:
         raise table.error("holds no features")
     ids = table.ids(key)
-    numbers = table.numbers(columns, _FEATURE_RULE)
-    _check_finite(table, columns, numbers)
-    return FeatureTable(ids, as_features(numbers), None if table.header is False else names)
+    found = pa.table(table.values(columns), names=names)
+    return FeatureTable(ids, found, None, table.decimal_comma, table.where)
 
 
-def _has_word(cells: Sequence[str]) -> bool:
-    return any(cell and not is_number(cell) for cell in cells[1:])
+def _feature_header(first: Sequence[str], table: Table) -> bool:
+    if not table.num_rows:
+        return any(cell and not is_number(cell) for cell in first[1:])
+    sample = table.sample()
+    told = told_by_types(first, [column_kind(cells) for cells in sample])
+    if told is None:
+        told = told_by_ids(first[:2], sample[:2], sample[:2])
+    if told is None:
+        named = shown(", ".join(first))
+        raise table.error(f"the first line, {named}, could name the columns or be a node: call the column of ids id")
+    return told
 
 
-def _check_finite(table: Table, columns: Sequence[int], numbers: NDArray[np.float64]) -> None:
-    with np.errstate(over="ignore"):
-        finite = np.isfinite(numbers.astype(np.float32))
-    if not finite.all():
-        row, position = np.argwhere(~finite)[0]
-        raise table.number_error(_FEATURE_RULE, int(row), columns[position], float(numbers[row, position]))
-
-
-def _from_matrix(path: StrPath) -> FeatureTable:
-    matrix = read_matrix(path)
+def _from_matrix(path: StrPath, data: bytes, form: str) -> FeatureTable:
+    matrix = read_matrix(path, data, form)
     try:
-        return FeatureTable(tuple(map(str, range(matrix.shape[0]))), as_features(matrix), None)
-    except ValueError as error:
+        return FeatureTable(ids_of_rows(matrix.shape[0], form), None, as_features(matrix))
+    except UserError as error:
         raise InputError(path, str(error)) from None
 
 

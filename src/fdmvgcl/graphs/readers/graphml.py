@@ -1,4 +1,4 @@
-"""GraphML: nodes, edges and one edge attribute, the weight. Attributes of nodes are not features.
+"""GraphML: nodes, edges and one edge attribute, the weight; and attributes of nodes, which are features if asked for.
 
 Read with expat directly: it gives the line of every error, and a document type, the door to entity bombs and external
 entities, is refused in whatever encoding it comes.
@@ -8,19 +8,23 @@ import re
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from fdmvgcl.errors import InputError, RowError, shown
-from fdmvgcl.files import StrPath, read_bytes
+import pyarrow as pa
+
+from fdmvgcl.errors import InputError, RowError, UserError, shown
+from fdmvgcl.files import StrPath
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.provenance import SYMMETRISED, Origin
-from fdmvgcl.graphs.readers.edges import WEIGHT_RULE
+from fdmvgcl.graphs.readers.tables import WEIGHT_RULE
 from fdmvgcl.graphs.readers.text import NUMBER
 
 _UNSUPPORTED = {"hyperedge": "hyperedges", "port": "ports"}
 
 
-def read_graphml(path: StrPath, weight: str | None, directed: bool) -> tuple[Graph, Origin]:
+def read_graphml(
+    path: StrPath, data: bytes, weight: str | None, *, directed: bool, repeated: str = "max"
+) -> tuple[Graph, Origin]:
     """A graph from a GraphML file, and how it was understood."""
-    content = _parse(path, weight)
+    content = _parse(path, data, weight)
     if not content.source:
         raise InputError(path, "holds no edges")
     source, target, weights = content.source, content.target, content.weights()
@@ -30,18 +34,38 @@ def read_graphml(path: StrPath, weight: str | None, directed: bool) -> tuple[Gra
         source, target = source + [target[i] for i in both], target + [source[i] for i in both]
         weights = None if weights is None else weights + [weights[i] for i in both]
         lines = lines + [lines[i] for i in both]
-    remarks = (SYMMETRISED,) if any(content.one_way) and not directed else ()
+    remarks: tuple[str, ...] = (SYMMETRISED,) if any(content.one_way) and not directed else ()
+    if content.attributes:
+        names = ", ".join(f"`{content.node_keys.get(key, key)}`" for key in list(content.attributes)[:8])
+        remarks += (f"attributes of nodes left out: {names} (take them with --features and the same file)",)
     try:
-        graph = Graph.from_edges(source, target, weight=weights, nodes=content.nodes or None, directed=directed)
+        graph = Graph.from_edges(
+            source, target, weight=weights, nodes=content.nodes or None, directed=directed, repeated=repeated
+        )
     except RowError as error:
         raise InputError(path, error.rule, lines[error.row] if error.row < len(lines) else None) from None
-    except ValueError as error:
+    except UserError as error:
         raise InputError(path, str(error)) from None
     return graph, Origin("GraphML", weight=content.weight_name, remarks=remarks)
 
 
-def _parse(path: StrPath, weight: str | None) -> "_Content":
-    data = read_bytes(path)
+def read_node_attributes(path: StrPath, data: bytes) -> tuple[tuple[str, ...], pa.Table]:
+    """The nodes that a GraphML file lists, and their attributes as columns of texts."""
+    content = _parse(path, data, None)
+    if not content.attributes:
+        raise InputError(path, "holds no attributes of nodes")
+    if len(set(content.nodes)) < len(content.nodes):
+        raise InputError(path, "must list each node once")
+    merged: dict[str, list[str | None]] = {}
+    for key, given in content.attributes.items():
+        cells = merged.setdefault(content.node_keys.get(key, key), [None] * len(content.nodes))
+        default = content.defaults.get(key)
+        for place, node in enumerate(content.nodes):
+            cells[place] = given.get(node, default) if cells[place] is None else cells[place]
+    return tuple(content.nodes), pa.table({n: pa.array(c, pa.large_string()) for n, c in merged.items()})
+
+
+def _parse(path: StrPath, data: bytes, weight: str | None) -> "_Content":
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     content = _Content(path, parser, weight)
@@ -76,6 +100,8 @@ class _Content:
     texts: list[str | None] = field(default_factory=list)
     text_lines: list[int] = field(default_factory=list)
     edge_keys: dict[str, str] = field(default_factory=dict)
+    node_keys: dict[str, str] = field(default_factory=dict)
+    attributes: dict[str, dict[str, str]] = field(default_factory=dict)
     defaults: dict[str, str] = field(default_factory=dict)
     stack: list[str] = field(default_factory=list)
     directed_default: bool = False
@@ -103,9 +129,11 @@ class _Content:
         self.characters.clear()
         if name == "graph":
             self._start_graph(attributes)
-        elif name == "key" and attributes.get("for", "all") in ("edge", "all"):
+        elif name == "key" and attributes.get("for", "all") in ("edge", "node", "all"):
             self.key = self._attribute(attributes, "id", name)
-            self.edge_keys[self.key] = attributes.get("attr.name", self.key)
+            for kind, keys in (("edge", self.edge_keys), ("node", self.node_keys)):
+                if attributes.get("for", "all") in (kind, "all"):
+                    keys[self.key] = attributes.get("attr.name", self.key)
         elif name == "node" and "graph" in self.stack:
             self.nodes.append(self._attribute(attributes, "id", name))
         elif name == "edge" and "graph" in self.stack:
@@ -161,6 +189,8 @@ class _Content:
         elif name == "data" and within == "edge" and self.source and self.key in self.weight_keys:
             self.texts[-1] = "".join(self.characters).strip()
             self.text_lines[-1] = self.parser.CurrentLineNumber
+        elif name == "data" and within == "node" and self.nodes and self.key is not None:
+            self.attributes.setdefault(self.key, {})[self.nodes[-1]] = "".join(self.characters).strip()
         if name in ("key", "data"):
             self.key = None
         self.characters.clear()

@@ -1,8 +1,13 @@
-"""SciPy sparse matrices in ``.npz`` files, their parts checked before SciPy, which trusts them, gets hold of them."""
+"""Matrix Market, and SciPy's ``.npz``, whose parts are checked before SciPy, which trusts them, gets hold of them."""
+
+import io
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.io import mminfo, mmread
 
 from fdmvgcl.errors import ArgumentError, InputError, UserError
 from fdmvgcl.files import StrPath, read_npz
@@ -16,22 +21,34 @@ _ROWS_PER_ENTRY = 10
 _ROWS_ALWAYS_ALLOWED = 1_000_000
 
 
-def read_npz_graph(path: StrPath, directed: bool) -> tuple[Graph, Origin]:
-    """A graph from an (N, N) adjacency; the ids are ``"0"``, ``"1"``, …"""
-    matrix = read_matrix(path)
+def read_matrix_graph(path: StrPath, data: bytes, form: str, directed: bool) -> tuple[Graph, Origin]:
+    """A graph from an (N, N) adjacency; the ids are ``"0"``, ``"1"``, …, or ``"1"``, ``"2"``, … of Matrix Market."""
+    matrix = read_matrix(path, data, form)
     if matrix.shape[0] != matrix.shape[1]:
         raise InputError(path, f"adjacency must be square, got shape {matrix.shape}")
     if not matrix.nnz:
         raise InputError(path, "holds no edges")
+    told = "SciPy .npz adjacency" if form == "npz" else "Matrix Market, rows counted from 1"
     try:
-        return Graph.from_scipy(matrix, directed=directed), Origin("SciPy .npz adjacency")
-    except ValueError as error:
+        graph = Graph.from_scipy(matrix, directed=directed)
+    except UserError as error:
         raise InputError(path, str(error)) from None
+    if form != "npz":
+        graph = replace(graph, ids=ids_of_rows(matrix.shape[0], form))
+    return graph, Origin(told)
 
 
-def read_matrix(path: StrPath) -> sparse.csr_array:
-    """The matrix that ``scipy.sparse.save_npz`` wrote, in format csr, csc or coo."""
-    arrays = read_npz(path)
+def ids_of_rows(count: int, form: str) -> tuple[str, ...]:
+    """Ids of a matrix's rows, as its format counts them."""
+    first = 0 if form == "npz" else 1
+    return tuple(str(first + row) for row in range(count))
+
+
+def read_matrix(path: StrPath, data: bytes, form: str) -> sparse.csr_array:
+    """A matrix that ``scipy.sparse.save_npz`` wrote, in format csr, csc or coo, or one of Matrix Market."""
+    if form != "npz":
+        return _matrix_market(path, data)
+    arrays = read_npz(path, data)
     if VERSION_KEY in arrays:
         raise InputError(path, "is a graph saved by fdmvgcl, not a SciPy matrix; read it with Graph.load")
     if "format" not in arrays or "shape" not in arrays or "data" not in arrays:
@@ -40,11 +57,32 @@ def read_matrix(path: StrPath) -> sparse.csr_array:
         return _matrix(arrays)
     except KeyError as error:
         raise InputError(path, f"is not a whole sparse matrix: array {error} is missing") from None
-    except ValueError as error:
+    except UserError as error:
         raise InputError(path, f"is not a valid sparse matrix: {error}") from None
 
 
-def _matrix(arrays: dict[str, NDArray]) -> sparse.csr_array:
+def _matrix_market(path: StrPath, data: bytes) -> sparse.csr_array:
+    """By SciPy, once the size that the file declares is one that its length can hold."""
+    try:
+        rows, columns, _, layout, _, _ = mminfo(io.BytesIO(data))
+        entries = data.count(b"\n") + data.count(b"\r")
+        if layout == "array" and rows * columns > entries + 1:
+            raise InputError(path, f"declares {rows} × {columns} numbers in {entries} lines")
+        if max(rows, columns) > max(_ROWS_ALWAYS_ALLOWED, _ROWS_PER_ENTRY * entries):
+            raise InputError(path, f"declares shape ({rows}, {columns}), too large for {entries} lines")
+        matrix = mmread(io.BytesIO(data))
+    except InputError:
+        raise
+    except (ValueError, OverflowError, MemoryError, TypeError, EOFError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise InputError(path, f"is not a valid Matrix Market file ({reason[:120]})") from None
+    found = sparse.csr_array(matrix)
+    if found.dtype.kind not in "biuf":
+        raise InputError(path, f"must hold real numbers, got {found.dtype}")
+    return found
+
+
+def _matrix(arrays: dict[str, NDArray[Any]]) -> sparse.csr_array:
     kind = arrays["format"]
     name = bytes(kind.tobytes()).replace(b"\0", b"").decode("ascii", "replace") if kind.size == 1 else "?"
     shape = checked_shape(arrays["shape"])

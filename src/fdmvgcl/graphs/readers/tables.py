@@ -1,6 +1,5 @@
 """What a text file and a Parquet file have in common: named columns of rows, and errors that say where."""
 
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
@@ -8,13 +7,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fdmvgcl.errors import InputError, RowError, shown
+from fdmvgcl.errors import InputError, RowError, UserError, shown
 from fdmvgcl.files import StrPath
 from fdmvgcl.graphs.node_ids import encode_ids
+from fdmvgcl.graphs.readers.header import plain_name
+from fdmvgcl.graphs.readers.opening import content, form_of
 
 # Sets of column names (lower case); a first line that holds all of one is a header.
 KnownNames = Sequence[frozenset[str]]
-PARQUET = (".parquet", ".pq")
+WEIGHT_RULE = "weight must be a finite number of at least 0"
+TABLES = ("Parquet", "Arrow", "JSON lines")
+
+# Whether a first line is a header, told from its cells and the table that stands below it.
+HeaderRule = Callable[[Sequence[str], "Table"], bool]
 
 
 class Table(ABC):
@@ -30,10 +35,19 @@ class Table(ABC):
     header: bool | None
     num_rows: int
     remarks: tuple[str, ...] = ()
+    decimal_comma: bool = True
 
     @abstractmethod
     def strings(self, columns: Sequence[int]) -> list[pa.ChunkedArray]:
         """The columns as ids: strings exactly as written, or integers."""
+
+    @abstractmethod
+    def values(self, columns: Sequence[int]) -> list[pa.ChunkedArray]:
+        """The columns as they are: strings in a text, else of the file's own types."""
+
+    @abstractmethod
+    def sample(self) -> list[pa.ChunkedArray]:
+        """Some rows of all columns, as texts."""
 
     @abstractmethod
     def numbers(self, columns: Sequence[int], rule: str) -> NDArray[np.float64]:
@@ -56,7 +70,7 @@ class Table(ABC):
         """The column of this name, in lower or upper case; None without one."""
         if self.header is False:
             return None
-        matches = [i for i, other in enumerate(self.names) if other.lower() == name]
+        matches = [i for i, other in enumerate(self.names) if plain_name(other) == name]
         if len(matches) > 1:
             raise self.error(f"column `{name}` must be there once, got it {len(matches)} times")
         return matches[0] if matches else None
@@ -78,30 +92,42 @@ class Table(ABC):
             (codes,), known = encode_ids({name: self.strings([column])[0]})
         except RowError as error:
             raise self.error(error.rule, error.row) from None
-        except ValueError as error:
+        except UserError as error:
             raise self.error(str(error)) from None
         return codes, known
 
 
 def holds_known(cells: Sequence[str], known: KnownNames) -> bool:
     """Whether the cells hold one of the known sets of names, in lower or upper case."""
-    lowered = {cell.lower() for cell in cells}
-    return any(names <= lowered for names in known)
+    plain = {plain_name(cell) for cell in cells}
+    return any(names <= plain for names in known)
 
 
 def open_table(
-    path: StrPath, known: KnownNames, expected: str, is_header: Callable[[Sequence[str]], bool] = lambda cells: False
+    path: StrPath,
+    known: KnownNames,
+    expected: str,
+    is_header: HeaderRule = lambda cells, table: False,
+    *,
+    encoding: str | None = None,
+    data: bytes | None = None,
 ) -> Table:
-    """A table from a Parquet file (by its ending) or a text file.
+    """A table from a file of columns, or a text.
 
     Args:
         known: sets of names that mark a first line as header, and tell the delimiter.
         expected: the two columns that there must be at least, for the message.
         is_header: whether any other first line is a header.
+        encoding: of a text; None is UTF-8, or what a byte-order mark says.
+        data: what the file holds, if it was opened before.
     """
-    from fdmvgcl.graphs.readers.parquet import ParquetTable
+    from fdmvgcl.graphs.readers.columnar import TypedTable
     from fdmvgcl.graphs.readers.text import TextTable
 
-    if os.fspath(path).lower().endswith(PARQUET):
-        return ParquetTable(path, expected)
-    return TextTable(path, known, expected, is_header)
+    data = content(path) if data is None else data
+    form = form_of(path, data)
+    if form == "text":
+        return TextTable(path, data, known, expected, is_header, encoding)
+    if form in TABLES:
+        return TypedTable(path, form, data, expected)
+    raise InputError(path, f"is {form}; expected a table: delimited text, Parquet, Arrow or JSON lines")

@@ -1,10 +1,12 @@
 """Delimited text of any common kind, read fast, with the line of every cell known.
 
-- UTF-8, with or without byte-order mark, or UTF-16 with one. Lines end in ``\\n``, ``\\r\\n`` or ``\\r``.
-- Cells are separated by tab, semicolon, comma or spaces. The delimiter is the first of these under which the first
-  line is a known header; else tab for ``.tsv``; else the first that cuts the first lines into equally many cells.
-- Spaces and tabs around a cell do not belong to it, unless it is quoted. A quote encloses a whole cell on one line and
-  is doubled inside. Nothing else is interpreted: ``NA``, ``007``, ``1e3`` are strings.
+- UTF-8, with or without byte-order mark, UTF-16 with one, or an encoding that is named. Lines end in ``\\n``,
+  ``\\r\\n`` or ``\\r``.
+- Cells are separated by tab, semicolon, comma, bar or spaces. The delimiter is that of Excel's first line ``sep=;``;
+  else the first of these under which the first line is a known header; else tab for ``.tsv``; else the first that cuts
+  the first lines into equally many cells.
+- Spaces and tabs around a cell do not belong to it, unless it is quoted. A quote encloses a whole cell, which may hold
+  line breaks, and is doubled inside. Nothing else is interpreted: ``NA``, ``007``, ``1e3`` are strings.
 - Blank lines are skipped. Lines at the top that begin with ``#`` are comments. Below them such a line is refused, since
   it could be either; in a file without comments it is data like any other. Quoting a first id settles it.
 - Every line has the same number of cells.
@@ -12,7 +14,8 @@
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -20,11 +23,19 @@ import pyarrow.compute as pc
 import pyarrow.csv as pv
 from numpy.typing import NDArray
 
-from fdmvgcl.errors import InputError
-from fdmvgcl.files import StrPath, read_bytes
-from fdmvgcl.graphs.readers.tables import KnownNames, Table, holds_known
+from fdmvgcl.errors import ArgumentError, InputError, UserError, shown
+from fdmvgcl.files import StrPath
+from fdmvgcl.graphs.encoding import numbers as decimal_numbers
+from fdmvgcl.graphs.readers.tables import HeaderRule, KnownNames, Table, holds_known
 
-DELIMITERS = {"\t": "tab-separated", ";": "semicolon-separated", ",": "comma-separated", " ": "space-separated"}
+DELIMITERS = {
+    "\t": "tab-separated",
+    ";": "semicolon-separated",
+    ",": "comma-separated",
+    "|": "bar-separated",
+    " ": "space-separated",
+}
+_DELIMITER_LINE = re.compile(rb"sep=([\t;,| ])\n", re.I)
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _NEWLINE, _TAB, _SPACE, _QUOTE, _HASH = b'\n\t "#'
 _SAMPLE = 100
@@ -38,22 +49,36 @@ class TextTable(Table):
     """A delimited text file. See the module for the rules."""
 
     def __init__(
-        self, path: StrPath, known: KnownNames, expected: str, is_header: Callable[[Sequence[str]], bool]
+        self,
+        path: StrPath,
+        data: bytes,
+        known: KnownNames,
+        expected: str,
+        is_header: HeaderRule,
+        encoding: str | None = None,
     ) -> None:
         self.path = path
-        raw, self._lines, comments = _content(_utf8(path), path)
-        sample = bytes(raw[: _line_ends(raw)[:_SAMPLE][-1]]).decode().split("\n")
-        self._check_quotes_close(raw)
-        self._delimiter = _sniff(sample, path, known, expected)
+        text = _utf8(data, path, encoding)
+        named = _DELIMITER_LINE.match(text)
+        skipped = 0 if named is None else named.end()
+        raw, self._lines, comments = _content(text[skipped:], path, first=1 + bool(named))
+        starts, ends = _line_starts(raw)[:_SAMPLE], _line_ends(raw)[:_SAMPLE]
+        sample = [bytes(raw[start:end]).decode() for start, end in zip(starts, ends, strict=True)]
+        self._delimiter = _sniff(sample, path, known, expected) if named is None else named[1].decode()
         self.format = DELIMITERS[self._delimiter]
+        self.decimal_comma = self._delimiter != ","
         self._data = _trim(raw, ord(self._delimiter))
         self._ends = _line_ends(self._data)
         self._check_quotes_enclose()
         width = self._check_width(expected)
         first = self._cells(0)
-        self.header = holds_known(first, known) or is_header(first)
-        self.names = tuple(first) if self.header else tuple(str(i + 1) for i in range(width))
-        self.num_rows = len(self._lines) - self.header
+        self.header = True
+        self.names = tuple(first)
+        self.num_rows = len(self._lines) - 1
+        if not holds_known(first, known) and not is_header(first, self):
+            self.header = False
+            self.names = tuple(str(i + 1) for i in range(width))
+            self.num_rows += 1
         if comments:
             self.remarks = (f"{comments} comment line{'s' * (comments > 1)} skipped",)
 
@@ -71,13 +96,6 @@ class TextTable(Table):
         start = 0 if index == 0 else int(self._ends[index - 1]) + 1
         return split_cells(bytes(self._data[start : self._ends[index]]).decode(), self._delimiter)
 
-    def _check_quotes_close(self, raw: Bytes) -> None:
-        starts = _line_starts(raw)
-        odd = np.flatnonzero(np.add.reduceat(raw == _QUOTE, starts, dtype=np.int64) % 2)
-        if len(odd):
-            line = int(self._lines[odd[0]])
-            raise InputError(self.path, "a quote must close on its line, and be doubled inside quotes", line)
-
     def _check_quotes_enclose(self) -> None:
         quotes = np.flatnonzero(self._data == _QUOTE)
         if not len(quotes):
@@ -92,9 +110,7 @@ class TextTable(Table):
             raise InputError(self.path, "a quote must enclose a whole cell, and be doubled inside quotes", int(line))
 
     def _check_width(self, expected: str) -> int:
-        separators = self._data == ord(self._delimiter)
-        if (self._data == _QUOTE).any():
-            separators &= ~_inside_quotes(self._data)
+        separators = _outside(self._data == ord(self._delimiter), self._data)
         cells = np.add.reduceat(separators, _line_starts(self._data), dtype=np.int64) + 1
         ragged = np.flatnonzero(cells != cells[0])
         if len(ragged):
@@ -104,7 +120,13 @@ class TextTable(Table):
             raise _one_column(self.path, expected)
         return int(cells[0])
 
-    def _read(self, columns: Sequence[int], kind: pa.DataType) -> pa.Table:
+    def sample(self, rows: int = _SAMPLE) -> list[pa.ChunkedArray]:
+        """The first rows of all columns, as strings."""
+        last = min(rows, self.num_rows) - 1 + bool(self.header)
+        data = self._data[: self._ends[last] + 1] if self.num_rows else self._data
+        return list(self._read(range(len(self.names)), pa.large_string(), data).columns)
+
+    def _read(self, columns: Sequence[int], kind: pa.DataType, data: Bytes | None = None) -> pa.Table:
         names = [str(column) for column in columns]
         if not self.num_rows:
             return pa.table({name: pa.array([], kind) for name in names})
@@ -112,13 +134,13 @@ class TextTable(Table):
         if longest > _MAX_LINE:
             raise self.error(f"a line must be shorter than {_MAX_LINE} bytes, got {longest}")
         return pv.read_csv(
-            pa.BufferReader(self._data),
+            pa.BufferReader(self._data if data is None else data),
             read_options=pv.ReadOptions(
                 column_names=[str(i) for i in range(len(self.names))],
                 skip_rows=int(bool(self.header)),
                 block_size=max(_MIN_BLOCK, longest + 1),
             ),
-            parse_options=pv.ParseOptions(delimiter=self._delimiter),
+            parse_options=pv.ParseOptions(delimiter=self._delimiter, newlines_in_values=self._breaks),
             convert_options=pv.ConvertOptions(
                 column_types=dict.fromkeys(names, kind),
                 include_columns=names,
@@ -128,23 +150,37 @@ class TextTable(Table):
             ),
         )
 
+    @cached_property
+    def _breaks(self) -> bool:
+        """Whether a cell holds a line break."""
+        return int((self._data == _NEWLINE).sum()) > len(self._ends)
+
     def strings(self, columns: Sequence[int]) -> list[pa.ChunkedArray]:
         table = self._read(columns, pa.large_string())
         return [table.column(str(column)) for column in columns]
 
+    def values(self, columns: Sequence[int]) -> list[pa.ChunkedArray]:
+        return self.strings(columns)
+
     def numbers(self, columns: Sequence[int], rule: str) -> NDArray[np.float64]:
         try:
             table = self._read(columns, pa.float64())
+            return np.column_stack([table.column(str(column)).to_numpy() for column in columns])
         except pa.ArrowInvalid:
+            if not self.decimal_comma:
+                raise self._not_a_number(columns, rule) from None
+        try:
+            return np.column_stack([decimal_numbers(cells, ",") for cells in self.strings(columns)])
+        except UserError:
             raise self._not_a_number(columns, rule) from None
-        return np.column_stack([table.column(str(column)).to_numpy() for column in columns])
 
     def _not_a_number(self, columns: Sequence[int], rule: str) -> InputError:
         """The error for the first cell, in reading order, that is no number."""
         cells = self.strings(columns)
         bad = []
         for position, cell in enumerate(cells):
-            rows = np.flatnonzero(~np.asarray(pc.match_substring_regex(cell, NUMBER)))
+            bare = pc.replace_substring(cell, ",", ".", max_replacements=1) if self.decimal_comma else cell
+            rows = np.flatnonzero(~np.asarray(pc.match_substring_regex(bare, NUMBER)))
             if len(rows):
                 bad.append((int(rows[0]), position))
         row, position = min(bad)
@@ -159,12 +195,11 @@ def split_cells(line: str, delimiter: str) -> list[str]:
     return [cell[1:-1].replace('""', '"') if cell.startswith('"') else cell for cell in cells]
 
 
-def _utf8(path: StrPath) -> bytes:
+def _utf8(data: bytes, path: StrPath, encoding: str | None) -> bytes:
     """The file's text as UTF-8 without byte-order mark, lines ending in a newline."""
-    data = read_bytes(path)
-    if data.startswith(b"\x1f\x8b"):
-        raise InputError(path, "is compressed (gzip), which is not supported; unpack it first")
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if encoding is not None:
+        data = _decoded(data, path, encoding).encode(errors="replace")
+    elif data.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
             data = data.decode("utf-16").encode()
         except UnicodeError:
@@ -179,39 +214,88 @@ def _utf8(path: StrPath) -> bytes:
         data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(path, f"must be text in UTF-8, got the byte 0x{data[error.start]:02x}", line) from None
+        advice = "say which it is, as in --encoding cp1252 (encoding=…)"
+        rule = f"must be text in UTF-8, got the byte 0x{data[error.start]:02x}; {advice}"
+        raise InputError(path, rule, line) from None
     return data if data.endswith(b"\n") else data + b"\n"
 
 
+def _decoded(data: bytes, path: StrPath, encoding: str) -> str:
+    try:
+        return data.decode(encoding)
+    except LookupError:
+        rule = f"must be one that Python knows, such as cp1252, got {shown(encoding)}"
+        raise ArgumentError("encoding", rule) from None
+    except UnicodeError as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise InputError(path, f"is not text in {shown(encoding)} ({reason[:120]})") from None
+
+
 def _line_ends(data: Bytes) -> NDArray[np.int64]:
-    return np.flatnonzero(data == _NEWLINE)
+    """Where lines end; a line break within quotes ends none."""
+    return np.flatnonzero(_outside(data == _NEWLINE, data))
 
 
 def _line_starts(data: Bytes) -> NDArray[np.int64]:
     return np.concatenate([[0], _line_ends(data)[:-1] + 1])
 
 
-def _content(text: bytes, path: StrPath) -> tuple[Bytes, NDArray[np.int64], int]:
-    """The lines that hold data, their 1-based numbers in the file, and how many comment lines were skipped."""
-    data = np.frombuffer(text, dtype=np.uint8)
-    starts = _line_starts(data)
-    ink = (data != _SPACE) & (data != _TAB) & (data != _NEWLINE)
-    filled = np.flatnonzero(np.logical_or.reduceat(ink, starts))
-    hashed = data[starts[filled]] == _HASH
-    comments = len(filled) if hashed.all() else int(np.argmin(hashed))
-    if comments == len(filled):
+def _content(text: bytes, path: StrPath, first: int) -> tuple[Bytes, NDArray[np.int64], int]:
+    """The lines that hold data, their numbers in the file, and how many comment lines were skipped.
+
+    Args:
+        first: number of the first line.
+    """
+    top, comments = _top(text)
+    data = np.frombuffer(text, dtype=np.uint8)[top:]
+    if not len(data):
         raise InputError(path, "holds nothing but blank lines and comments")
-    kept = filled[comments:]
-    if comments and hashed[comments:].any():
-        line = int(kept[np.argmax(hashed[comments:])]) + 1
+    first += text.count(b"\n", 0, top)
+    _check_quotes_close(data, path, first)
+    starts = _line_starts(data)
+    breaks = np.flatnonzero(data == _NEWLINE)
+    numbers = first + np.searchsorted(breaks, starts)
+    ink = (data != _SPACE) & (data != _TAB) & (data != _NEWLINE)
+    kept = np.flatnonzero(np.logical_or.reduceat(ink, starts))
+    hashed = data[starts[kept]] == _HASH
+    if comments and hashed.any():
         rule = "a line below the first data must not begin with '#' in a file with comments; quote it if it is an id"
-        raise InputError(path, rule, line)
+        raise InputError(path, rule, int(numbers[kept[np.argmax(hashed)]]))
     if len(kept) < len(starts):
         lengths = np.diff(starts, append=len(data))
         keep = np.zeros(len(starts), dtype=bool)
         keep[kept] = True
         data = data[np.repeat(keep, lengths)]
-    return data, kept + 1, comments
+    return data, numbers[kept], comments
+
+
+def _top(text: bytes) -> tuple[int, int]:
+    """Where the first line of data begins, and how many comments stand above it."""
+    start = comments = 0
+    while start < len(text):
+        end = text.index(b"\n", start) + 1
+        line = text[start:end]
+        if line.startswith(b"#"):
+            comments += 1
+        elif line.strip(b" \t\n"):
+            break
+        start = end
+    # Without a line that is none, comments may be ids that begin with "#": the caller says which it is.
+    return start, comments
+
+
+def _check_quotes_close(data: Bytes, path: StrPath, first: int) -> None:
+    quotes = data == _QUOTE
+    if quotes.sum() % 2 == 0:
+        return
+    starts = np.concatenate([[0], np.flatnonzero(data == _NEWLINE)[:-1] + 1])
+    odd = np.flatnonzero(np.add.reduceat(quotes, starts, dtype=np.int64) % 2)
+    raise InputError(path, "a quote must be closed, and be doubled inside quotes", first + int(odd[0]))
+
+
+def _outside(marks: NDArray[np.bool_], data: Bytes) -> NDArray[np.bool_]:
+    """The marks that do not lie within quotes."""
+    return marks & ~_inside_quotes(data) if (data == _QUOTE).any() else marks
 
 
 def _inside_quotes(data: Bytes) -> NDArray[np.bool_]:
@@ -224,8 +308,7 @@ def _trim(data: Bytes, delimiter: int) -> Bytes:
     padding = data == _SPACE
     if delimiter != _TAB:
         padding |= data == _TAB
-    if (data == _QUOTE).any():
-        padding &= ~_inside_quotes(data)
+    padding = _outside(padding, data)
     at = np.flatnonzero(padding)
     if not len(at):
         return data
@@ -267,12 +350,12 @@ def _sniff(lines: Sequence[str], path: StrPath, known: KnownNames, expected: str
 
 def _rough_cells(line: str, delimiter: str) -> list[str]:
     """Cells of a raw line, the delimiters inside quotes left alone."""
-    masked = re.sub(r'"[^"]*"', lambda quoted: re.sub(r"[\t;, ]", "\0", quoted.group()), line)
+    masked = re.sub(r'"[^"]*"', lambda quoted: re.sub(r"[\t;,| ]", "\0", quoted.group()), line)
     return re.split(r"[ \t]+", masked.strip(" \t")) if delimiter == " " else masked.split(delimiter)
 
 
 def _one_column(path: StrPath, expected: str) -> InputError:
-    rule = f"has one column; expected at least two ({expected}), separated by comma, semicolon, tab or space"
+    rule = f"has one column; expected at least two ({expected}), separated by comma, semicolon, bar, tab or space"
     return InputError(path, rule)
 
 

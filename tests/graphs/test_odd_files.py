@@ -1,0 +1,184 @@
+"""Files as people have them, in ``tests/data/odd``: the same graph from each, or one line that says what to do."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from typer.testing import CliRunner
+
+from fdmvgcl import Graph, cli
+from fdmvgcl.errors import InputError, UserError
+from fdmvgcl.graphs.readers import read_features, read_graph
+
+ODD = Path(__file__).parent.parent / "data" / "odd"
+TRUTH = np.array([[0, 2, 0], [2, 0, 1], [0, 1, 0]])
+PEOPLE = ("ann", "bob", "cid")
+
+READ: dict[str, dict] = {
+    "gephi.csv": {},
+    "neo4j.csv": {},
+    "igraph.csv": {},
+    "excel.csv": {},
+    "bars.txt": {},
+    "quoted-lines.csv": {},
+    "messages.csv": {"weight": "n_msgs"},
+    "packed.csv.gz": {},
+    "packed.tsv.zst": {},
+    "lines.jsonl": {},
+    "people.graphml": {},
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_the_same_graph_from_each(name: str) -> None:
+    graph = read_graph(ODD / name, **READ[name])
+    assert graph.ids == PEOPLE
+    assert_array_equal(graph.adjacency.toarray(), TRUTH)
+
+
+def test_others_that_are_read() -> None:
+    matrix = read_graph(ODD / "matrix.mtx")
+    assert matrix.ids == ("1", "2", "3")
+    assert_array_equal(matrix.adjacency.toarray(), TRUTH)
+    comments = read_graph(ODD / "comments.txt", weight="3")
+    assert comments.adjacency[1, 2] == 1.5
+    calls = read_graph(ODD / "calls.csv")
+    assert calls.ids == PEOPLE
+    assert calls.origin is not None
+    assert (calls.origin.source, calls.origin.target, calls.origin.ignored) == ("who", "whom", ("date",))
+    assert read_graph(ODD / "western.csv", encoding="cp1252").ids == ("Zoë", "bob", "cid")
+
+
+REFUSED = {
+    "two-words.csv": "the first line, 'who, whom', could name the columns or be an edge: name them with --source",
+    "one-line.csv": "could name the columns or be an edge",
+    "three-numbers.csv": "which columns are the ends of the edges is not certain",
+    "all-words.csv": "could name the columns or be an edge",
+    "drawing.dot": "is a drawing by Graphviz, which is not read here: read it with NetworkX",
+    "drawing.txt": "is a drawing by Graphviz",
+    "network.net": "is Pajek",
+    "graph.gml": "is GML",
+    "graph.gexf": "is Gephi's GEXF",
+    "node-link.json": "is one JSON document",
+    "inches.csv": ":2: a quote must be closed",
+    "ragged.csv": ":3: every line must have as many cells as line 1, which has 2, got 3",
+    "latin.csv": ":2: must be text in UTF-8, got the byte 0xeb; say which it is, as in --encoding cp1252",
+    "cut.csv.gz": "is not a whole gzip file",
+    "huge.mtx": "declares shape (900000000, 900000000), too large for 3 lines",
+    "array.npy": "is one NumPy array",
+    "pickle.bin": "is a pickle, which is never loaded",
+    "workbook.xlsx": "is an Excel workbook, which is not read here: save the sheet as CSV",
+    "networkx.edgelist": "is NetworkX's edge list with a dictionary an edge",
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_one_line_says_what_is_wrong_and_nothing_is_written(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli.app, ["embed", str(ODD / name), "-o", "out"], prog_name="fdmvgcl")
+    assert result.exit_code == 2, result.output
+    line, *others = result.stderr.splitlines()
+    assert not others
+    assert line.startswith(f"error: {ODD / name}")
+    assert REFUSED[name] in line
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_odd_file_is_tested() -> None:
+    others = {"matrix.mtx", "comments.txt", "calls.csv", "western.csv"}
+    assert {path.name for path in ODD.iterdir()} == READ.keys() | REFUSED.keys() | others
+
+
+def test_what_is_not_certain_can_be_said() -> None:
+    assert read_graph(ODD / "two-words.csv", source="who", target="whom").ids == PEOPLE
+    assert read_graph(ODD / "two-words.csv", header=False).num_nodes == 5
+    assert read_graph(ODD / "three-numbers.csv", source="a", target="b").ids == ("5551", "5552", "5553")
+    with pytest.raises(InputError, match="source column 'x' must be one of the columns"):
+        read_graph(ODD / "three-numbers.csv", source="x", target="b")
+    with pytest.raises(UserError, match="target must be named too"):
+        read_graph(ODD / "three-numbers.csv", source="a")
+    with pytest.raises(UserError, match="encoding must be one that Python knows"):
+        read_graph(ODD / "western.csv", encoding="klingon")
+
+
+@pytest.mark.parametrize(
+    ("text", "header"),
+    [
+        ("ann,bob\nbob,cid\n", False),  # bob comes again
+        ("name,age\nann,3\nbob,4\n", True),  # a word above numbers
+        ("0,1\n1,2\n", False),
+        ("m1,m2\nm3,m4\n", False),  # they look like the ids below
+        ("user_name,friend_name\nann,bob\nbob,cid\n", True),  # they look like no id below
+        ("u-1;2024-01-01;x-2\n", False),  # a date above nothing
+    ],
+)
+def test_headers_that_are_certain(tmp_path: Path, text: str, header: bool) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text(text)
+    options = {} if ";" not in text else {"source": "1", "target": "3"}
+    graph = read_graph(path, **options)
+    assert graph.origin is not None
+    assert graph.origin.header is header
+
+
+def test_attributes_of_nodes_are_left_out_by_name_or_taken() -> None:
+    path = ODD / "people.graphml"
+    assert "attributes of nodes left out: `a`" not in read_graph(path).notes
+    assert any("attributes of nodes left out: `age`, `city`" in note for note in read_graph(path).notes)
+    graph = read_graph(path, features=path)
+    assert graph.feature_names == ("age", "age (blank)", "city=Rome", "city=Oslo")
+    assert_array_equal(graph.features, [[30, 0, 1, 0], [41, 0, 0, 1], [35.5, 1, 1, 0]])
+
+
+@pytest.mark.parametrize(("how", "weight"), [("max", 5), ("sum", 9), ("count", 3), ("first", 1)])
+def test_repeated_edges(tmp_path: Path, how: str, weight: int) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("source,target,weight\na,b,1\nb,a,5\na,b,3\nb,c,1\n")
+    graph = read_graph(path, repeated=how)
+    assert graph.adjacency[0, 1] == graph.adjacency[1, 0] == weight
+    assert graph.adjacency[1, 2] == 1
+    told = "1 repeated edge merged" + ("" if how == "max" else f" by {how}")
+    assert told in graph.notes
+    with pytest.raises(UserError, match="repeated must be one of max, sum, count, first, got 'mean'"):
+        read_graph(path, repeated="mean")
+
+
+def test_a_pipe_is_read_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes((ODD / "packed.csv.gz").read_bytes()))
+    writer.start()
+    assert read_graph(pipe).ids == PEOPLE
+    writer.join()
+
+
+def test_the_standard_input(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "fdmvgcl", "embed", "-", "--dim", "4", "--views", "2", "--epochs", "1", "-q"]
+    data = (ODD / "lines.jsonl").read_bytes()
+    subprocess.run(
+        [*command, "--no-report"], input=data, check=True, cwd=tmp_path, env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    assert Graph.load(tmp_path / "stdin.fdmvgcl" / "graph.npz").ids == PEOPLE
+
+
+def test_features_in_every_form(tmp_path: Path) -> None:
+    rows = [("ann", "30", "Rome"), ("bob", "41", "Oslo"), ("cid", "", "Rome")]
+    lines = "\n".join('{{"id": "{}", "age": {}, "city": "{}"}}'.format(i, a or "null", c) for i, a, c in rows)
+    (tmp_path / "f.jsonl").write_text(lines)
+    (tmp_path / "f.csv").write_text("sep=|\nid|age|city\n" + "".join(f"{'|'.join(row)}\n" for row in rows))
+    (tmp_path / "g.csv").write_text("userId:ID;age:int;city\n" + "".join(f"{';'.join(row)}\n" for row in rows))
+    graphs = [read_graph(ODD / "lines.jsonl", features=tmp_path / name) for name in ("f.jsonl", "f.csv", "g.csv")]
+    for graph in graphs:
+        assert_array_equal(graph.features, [[30, 0, 1, 0], [41, 0, 0, 1], [35.5, 1, 1, 0]])
+    only = read_graph(ODD / "lines.jsonl", features=tmp_path / "f.csv", columns=("age",))
+    assert only.feature_names == ("age", "age (blank)")
+    (tmp_path / "bare.csv").write_text("ann,Rome\nbob,Oslo\ncid,Bonn\n")
+    with pytest.raises(InputError, match="could name the columns or be a node"):
+        read_features(tmp_path / "bare.csv")
