@@ -16,6 +16,16 @@ def test_a_basis_that_does_not_fit_is_not_made() -> None:
     assert PUBMED.faster_order(memory_limit=PUBMED.basis_bytes) == "diffuse"
 
 
+def test_a_basis_of_fewer_functions_takes_less_and_is_read_faster() -> None:
+    fewer = replace(PUBMED, modes=7)
+    assert fewer.basis_bytes * 3 == PUBMED.basis_bytes
+    assert fewer.diffuse_seconds < PUBMED.diffuse_seconds
+    assert fewer.project_seconds == PUBMED.project_seconds
+    assert fewer.fits(fewer.basis_bytes)
+    assert not fewer.fits(fewer.basis_bytes - 1)
+    assert PUBMED.training_bytes("interpolate") == PUBMED.training_bytes("diffuse")
+
+
 def test_costs_grow_with_the_work() -> None:
     for field in ("nodes", "features", "dim", "views", "degree"):
         larger = replace(CORA, **{field: 2 * getattr(CORA, field)})

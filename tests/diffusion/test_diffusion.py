@@ -8,6 +8,7 @@ from torch import Tensor
 
 import fdmvgcl.diffusion.kernels as kernels
 from fdmvgcl.diffusion.linear import diffuse, make_filter
+from fdmvgcl.diffusion.recurrence import CHEBYSHEV, POWERS, Basis
 from fdmvgcl.fractional import fdeint, mittag_leffler
 from fdmvgcl.fractional.response import Filter, StabilityWarning, chebyshev_coefficients, response
 from fdmvgcl.graphs.operators import Operator
@@ -155,25 +156,47 @@ def test_gradient_in_order_equals_dense_truth() -> None:
 
 @pytest.mark.parametrize("panel_bytes", [1, 6 << 20])
 @pytest.mark.parametrize("width", [1, 16, 37, 200])
-def test_kernels_give_the_same_numbers(monkeypatch: pytest.MonkeyPatch, panel_bytes: int, width: int) -> None:
+def test_kernels_equal_dense_matrices(monkeypatch: pytest.MonkeyPatch, panel_bytes: int, width: int) -> None:
     """Panels in cache, panels by rows (``panel_bytes=1``) and PyTorch's loop, sums and inner products alike."""
     monkeypatch.setattr(kernels, "PANEL_BYTES", panel_bytes)
     operator = make_operator(nodes=60)
     x, probes = features(60, width, blocks=2), features(60, width, blocks=6).reshape(2, 3, 60, width)
     coefficients = torch.randn(2, 3, 9, dtype=D)
     coefficients[0, :, 5:] = 0
-    compiled = kernels.polynomial(operator, kernels.CHEBYSHEV, x, coefficients, probes=probes, kernel="panels")
-    plain = kernels.polynomial(operator, kernels.CHEBYSHEV, x, coefficients, probes=probes, kernel="torch")
-    assert torch.allclose(compiled[0], plain[0], atol=1e-11)
-    assert torch.allclose(compiled[1][1], plain[1][1], atol=1e-10)
-    assert torch.allclose(compiled[1][0, :, :5], plain[1][0, :, :5], atol=1e-10)
+    for basis in (CHEBYSHEV, POWERS):
+        sums, dots = kernels.polynomial(operator, basis, x, coefficients, probes=probes, kernel="dense")
+        for kernel in ("panels", "torch"):
+            found = kernels.polynomial(operator, basis, x, coefficients, probes=probes, kernel=kernel)
+            assert torch.allclose(found[0], sums, atol=1e-11)
+            assert torch.allclose(found[1][1], dots[1], atol=1e-10)
+            assert torch.allclose(found[1][0, :, :5], dots[0, :, :5], atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("width", [16, 80, 37])
+@pytest.mark.parametrize("basis", [CHEBYSHEV, POWERS, Basis(0.5, 1.5, 0.25)])
+def test_terms_of_a_basis_equal_dense_matrices(basis: Basis, width: int, dtype: torch.dtype) -> None:
+    operator, x = make_operator(nodes=60).to(dtype=dtype), features(60, width, dtype)
+    terms = kernels.basis_terms(operator, basis, x, 6)
+    each = torch.eye(6, dtype=D)[None]
+    truth, _ = kernels.polynomial(operator.to(dtype=D), basis, x[None].double(), each, kernel="dense")
+    assert terms.dtype == dtype
+    assert (terms - truth[0]).abs().max() < (1e-5 if dtype == torch.float32 else 1e-12)
+
+
+def test_a_term_is_rounded_as_product_and_difference_are() -> None:
+    """Fused or not, the same bytes: ``-2 (Ā y)`` is exact, and the difference is rounded once."""
+    operator, x = make_operator(nodes=60).to(dtype=torch.float32), features(60, 48, torch.float32)
+    terms = kernels.basis_terms(operator, CHEBYSHEV, x, 6)
+    for j in range(2, 6):
+        assert torch.equal(terms[j], -2 * kernels.sparse_product(operator.csr, terms[j - 1]) - terms[j - 2])
 
 
 def test_without_numba_falls_back_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    monkeypatch.setitem(sys.modules, "fdmvgcl.diffusion._panels", None)
-    monkeypatch.delattr("fdmvgcl.diffusion._panels", raising=False)
+    monkeypatch.setitem(sys.modules, "fdmvgcl.diffusion.panels", None)
+    monkeypatch.delattr("fdmvgcl.diffusion.panels", raising=False)
     kernels._compiled.cache_clear()
     with pytest.warns(kernels.KernelWarning, match="numba is not installed"):
         assert kernels.best_kernel(torch.device("cpu")) == "torch"

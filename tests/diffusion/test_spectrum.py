@@ -30,3 +30,12 @@ def test_the_estimate_is_close_to_the_histogram(normalisation: str, monkeypatch:
 
 def test_a_directed_graph_has_none() -> None:
     assert graph_spectrum(Graph.from_edges(["a", "b"], ["b", "c"], directed=True).operator()) is None
+
+
+def test_damping_leaves_next_to_nothing_where_no_eigenvalue_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A star has 0, 1 and 2 alone; moments that are cut off and not damped ring everywhere else."""
+    monkeypatch.setattr(spectrum, "EXACT_NODES", 0)
+    found = graph_spectrum(Graph.from_networkx(nx.star_graph(400)).operator())
+    middle = (found.edges[1:] + found.edges[:-1]) / 2
+    elsewhere = np.abs(middle[:, None] - [0, 1, 2]).min(axis=1) > 0.1
+    assert found.shares[elsewhere].sum() < 2e-4

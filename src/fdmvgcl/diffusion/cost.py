@@ -1,12 +1,13 @@
 """Which of the two orders of work is faster: project first and then diffuse, or diffuse once and then project."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from fdmvgcl.diffusion.kernels import NARROWEST, WIDEST, panel_width
 from fdmvgcl.machine import machine_memory
 
-Order = Literal["project", "diffuse"]
+Order = Literal["project", "diffuse", "interpolate"]
+ORDERS: tuple[Order, ...] = get_args(Order)
 
 # Seconds of one unit of work on the machine of benchmarks/results; only their ratios matter.
 _GEMM = 1.0 / 1.1e11  # a floating-point operation of a dense product
@@ -25,6 +26,7 @@ class Workload:
         features, feature_entries: F and the number of entries of X (N·F if dense).
         dense_features: whether X is stored dense.
         dim, views, degree: d, K and the degree of the expansion.
+        modes: how many functions the basis has if they are not all terms of the expansion.
     """
 
     nodes: int
@@ -35,6 +37,7 @@ class Workload:
     dim: int
     views: int
     degree: int
+    modes: int | None = None
 
     @property
     def project_seconds(self) -> float:
@@ -42,30 +45,33 @@ class Workload:
         product = 2 * self.feature_entries * self.dim * self.views
         projection = 2 * product * _GEMM if self.dense_features else product * _SPARSE
         width = panel_width(self.nodes, 4, 4) or NARROWEST
-        sweep = _SWEEP * (WIDEST / width) ** _NARROWING
+        sweep: float = _SWEEP * (WIDEST / width) ** _NARROWING
         return projection + 2 * self.degree * (self.entries + 3 * self.nodes) * self.dim * self.views * sweep
 
     @property
     def diffuse_seconds(self) -> float:
         """An epoch of diffusing first: the basis contracted forth and back, and three dense products a view."""
-        contraction = 2 * 4 * (self.degree + 1) * self.nodes * self.features * _STREAM
+        contraction = 2 * self.basis_bytes * _STREAM
         products = 3 * 2 * self.nodes * self.features * self.dim * self.views * _GEMM
         return contraction + products
 
     @property
     def basis_bytes(self) -> int:
-        return 4 * (self.degree + 1) * self.nodes * self.features
+        return 4 * (self.modes or self.degree + 1) * self.nodes * self.features
 
     def training_bytes(self, order: Order) -> int:
         """Roughly what training takes at its peak besides time stepping."""
         weights = 4 * self.features * self.dim * self.views
         views = 4 * self.nodes * self.dim * self.views
-        basis = self.basis_bytes if order == "diffuse" else 0
+        basis = 0 if order == "project" else self.basis_bytes
         # views, projections, activations and the gradients of these; Adam's two moments beside weight and gradient
         return 6 * views + 4 * weights + 8 * self.feature_entries + 16 * self.entries + basis
 
     def faster_order(self, memory_limit: int | None = None) -> Order:
         """The faster order whose basis fits the memory limit (half of the machine's memory if None)."""
-        limit = machine_memory() // 2 if memory_limit is None else memory_limit
-        fits = self.basis_bytes <= limit
-        return "diffuse" if fits and self.diffuse_seconds < self.project_seconds else "project"
+        worth = self.fits(memory_limit) and self.diffuse_seconds < self.project_seconds
+        return "diffuse" if worth else "project"
+
+    def fits(self, memory_limit: int | None = None) -> bool:
+        """Whether the basis fits the limit."""
+        return self.basis_bytes <= (machine_memory() // 2 if memory_limit is None else memory_limit)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from fdmvgcl.diffusion.kernels import CHEBYSHEV, POWERS, Basis, Kernel, polynomial
+from fdmvgcl.diffusion.kernels import Kernel, polynomial
+from fdmvgcl.diffusion.recurrence import CHEBYSHEV, POWERS, Basis
 from fdmvgcl.errors import ArgumentError
 from fdmvgcl.fractional import fdeint
 from fdmvgcl.fractional._checks import check_finite
@@ -94,7 +95,7 @@ def apply_filter(operator: Operator, x: Tensor, spec: Filter, *, kernel: Kernel 
     similarity = operator.similarity
     if similarity is not None:
         x = x * similarity[:, None]
-    y = _expand(operator, CHEBYSHEV, x, coefficients, kernel)
+    y = expand(operator, CHEBYSHEV, x, coefficients, kernel)
     return y if similarity is None else y / similarity[:, None]
 
 
@@ -104,7 +105,7 @@ def _apply_directed(operator: Operator, x: Tensor, spec: Filter, kernel: Kernel 
         coefficients = poisson_coefficients(spec, DIRECTED_TOLERANCE[x.dtype])
 
         def one_round(y: Tensor) -> Tensor:
-            return _expand(operator, POWERS, y, coefficients, kernel)
+            return expand(operator, POWERS, y, coefficients, kernel)
     else:
 
         def one_round(y: Tensor) -> Tensor:
@@ -130,14 +131,17 @@ def _stepped(operator: Operator, y: Tensor, spec: Filter) -> Tensor:
     return torch.stack([run(*each) for each in zip(y, spec.alpha, spec.time.expand_as(spec.alpha), strict=True)])
 
 
-def _expand(operator: Operator, basis: Basis, x: Tensor, coefficients: Tensor, kernel: Kernel | None) -> Tensor:
-    """``Σ_j c_j P_j(Ā) x`` with x (N, d) or (K, N, d) and c (J,) or (K, J), in the shapes of ``diffuse``."""
+def expand(operator: Operator, basis: Basis, x: Tensor, coefficients: Tensor, kernel: Kernel | None = None) -> Tensor:
+    """``Σ_j c_j P_j(Ā) x`` with x (N, d) or (K, N, d) and c (J,) or (K, J), in the shapes of ``diffuse``.
+
+    It differentiates in x and c; in the operator's entries only if they require it.
+    """
     if operator.values.requires_grad:
         return _expand_by_autograd(operator, basis, x, coefficients)
     shared = x.dim() == 2
     blocks = x[None] if shared else x
     weights = coefficients.reshape(1, -1, coefficients.shape[-1]) if shared else coefficients[:, None]
-    y = _Expansion.apply(blocks.contiguous(), weights, operator, basis, kernel)
+    y: Tensor = _Expansion.apply(blocks.contiguous(), weights, operator, basis, kernel)  # type: ignore[no-untyped-call]
     return y.reshape(*coefficients.shape[:-1], *x.shape[-2:])
 
 

@@ -50,8 +50,8 @@ def _estimated(matrix: sparse.csr_array, edges: NDArray[np.float64]) -> NDArray[
     order = np.arange(1, _MOMENTS)
     angle = np.arccos(np.clip(edges - 1, -1, 1))
     below = 1 - angle / np.pi - 2 / np.pi * (np.sin(order * angle[:, None]) @ (moments[1:] / order))
-    shares = np.maximum(np.diff(below), 0.0)
-    return shares / shares.sum()
+    shares: NDArray[np.float64] = np.maximum(np.diff(below), 0.0)
+    return np.asarray(shares / shares.sum())
 
 
 def _moments(matrix: sparse.csr_array) -> NDArray[np.float64]:
@@ -71,4 +71,4 @@ def _moments(matrix: sparse.csr_array) -> NDArray[np.float64]:
 
 def _jackson(count: int) -> NDArray[np.float64]:
     k, step = np.arange(count), np.pi / (count + 1)
-    return ((count - k + 1) * np.cos(k * step) + np.sin(k * step) / np.tan(step)) / (count + 1)
+    return np.asarray((count - k + 1) * np.cos(k * step) + np.sin(k * step) / np.tan(step)) / (count + 1)

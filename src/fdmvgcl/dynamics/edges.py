@@ -33,12 +33,12 @@ def entries(operator: Operator) -> Tensor:
 
 def edge_dots(operator: Operator, a: Tensor, b: Tensor) -> Tensor:
     """``a_i · b_j`` for each entry (i, j), shape (nnz,), of a and b (N, d)."""
-    return _Dots.apply(a, b, operator)
+    return _Dots.apply(a, b, operator)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def edge_sum(operator: Operator, weights: Tensor, y: Tensor) -> Tensor:
     """``Σ_j w_ij y_j`` over the entries (i, j), shape (N, d), of weights (nnz,) and y (N, d)."""
-    return _Sum.apply(weights, y, operator)
+    return _Sum.apply(weights, y, operator)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def edge_softmax(operator: Operator, scores: Tensor, prior: Tensor) -> Tensor:
@@ -57,7 +57,7 @@ def convect(operator: Operator, weights: Tensor, potential: Tensor, y: Tensor) -
     The velocity on an edge is a row of features; it is made block by block and again in the backward pass, so that
     never more than one block of them is held.
     """
-    return _Convection.apply(weights, potential, y, operator)
+    return _Convection.apply(weights, potential, y, operator)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def _product(operator: Operator, weights: Tensor, y: Tensor, *, transpose: bool = False) -> Tensor:
@@ -71,7 +71,8 @@ def _product(operator: Operator, weights: Tensor, y: Tensor, *, transpose: bool 
 def _dots(operator: Operator, a: Tensor, b: Tensor) -> Tensor:
     zeros = a.new_zeros(operator.nnz)
     pattern = csr_tensor(operator.rows, operator.columns, zeros, (operator.num_nodes,) * 2)
-    return torch.sparse.sampled_addmm(pattern, a.detach().contiguous(), b.detach().contiguous().T).values()
+    found: Tensor = torch.sparse.sampled_addmm(pattern, a.detach().contiguous(), b.detach().contiguous().T)
+    return found.values()
 
 
 class _Sum(torch.autograd.Function):

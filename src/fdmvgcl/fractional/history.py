@@ -93,4 +93,4 @@ def _inner(grad: Tensor, value: Tensor, shape: torch.Size) -> Tensor:
 
 def _combine(weights: Tensor, memory: list[Tensor]) -> Tensor:
     """``weights`` (k, …), latest first, is a view of the whole run's: saving it for the backward pass costs nothing."""
-    return _Combine.apply(weights, *memory)
+    return _Combine.apply(weights, *memory)  # type: ignore[no-any-return, no-untyped-call]

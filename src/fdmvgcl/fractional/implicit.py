@@ -177,7 +177,7 @@ def implicit_step(
         scale = float(grad.abs().max())
         return fixed_point(lambda v: grad + pull_back(v), grad, tolerance=tolerance, scale=scale)
 
-    return _Solution.apply(image, y, adjoint)
+    return _Solution.apply(image, y, adjoint)  # type: ignore[no-any-return, no-untyped-call]
 
 
 class _Solution(torch.autograd.Function):

@@ -11,7 +11,7 @@ from fdmvgcl.losses.direction import dominant_direction
 
 def cosmean(first: Tensor, second: Tensor) -> Tensor:
     """``1 - (1/N) Σ_i ⟨a_i, b_i⟩ / (‖a_i‖ ‖b_i‖)`` for (N, d) and (N, d); the cosine of a zero row is 0."""
-    return _Cosmean.apply(first, second)
+    return _Cosmean.apply(first, second)  # type: ignore[no-any-return, no-untyped-call]
 
 
 class _Cosmean(torch.autograd.Function):
@@ -20,7 +20,7 @@ class _Cosmean(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, first: Tensor, second: Tensor) -> Tensor:
         inverse = [_reciprocal(torch.linalg.vector_norm(x, dim=-1)) for x in (first, second)]
-        cosine = torch.linalg.vecdot(first, second) * inverse[0] * inverse[1]
+        cosine: Tensor = torch.linalg.vecdot(first, second) * inverse[0] * inverse[1]
         ctx.save_for_backward(first, second, *inverse, cosine)
         return 1 - cosine.mean()
 
@@ -32,7 +32,8 @@ class _Cosmean(torch.autograd.Function):
         across = (scale * inverse_first * inverse_second)[:, None]
 
         def gradient(own: Tensor, other: Tensor, inverse: Tensor) -> Tensor:
-            return (other * across).addcmul_(own, (-scale * cosine * inverse.square())[:, None])
+            along = -scale * cosine * inverse.square()
+            return torch.mul(other, across).addcmul_(own, along[:, None])
 
         return (
             gradient(first, second, inverse_first) if ctx.needs_input_grad[0] else None,

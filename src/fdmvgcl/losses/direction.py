@@ -18,7 +18,7 @@ def dominant_direction(x: Tensor, *, tolerance: float = 1e-4, iterations: int = 
     Returns:
         Shape (d,).
     """
-    return _DominantDirection.apply(x, tolerance, iterations)
+    return _DominantDirection.apply(x, tolerance, iterations)  # type: ignore[no-any-return, no-untyped-call]
 
 
 class _DominantDirection(torch.autograd.Function):
@@ -50,8 +50,8 @@ class _DominantDirection(torch.autograd.Function):
         right = grads[0] - c * (c @ grads[0])
 
         def shifted(v: Tensor) -> Tensor:
-            image = top * v - x.T @ (x @ v)
-            return image - c * (c @ image)
+            image: Tensor = top * v - x.T @ (x @ v)
+            return torch.sub(image, c * (c @ image))
 
         u = _conjugate_gradients(shifted, right, ctx.tolerance, ctx.iterations)
         return torch.outer(projected, u) + torch.outer(x @ u, c), None, None
