@@ -15,6 +15,10 @@ from numpy.typing import NDArray
 VALUES = Path(__file__).parent / "data" / "golden.npz"
 ROWS = 8
 
+# How far another processor's rounding moves them, as a part of their length. Nodes of the karate club that stand alike
+# have directions in which the loss is flat, and there Adam follows the sign of rounding.
+NEAR = {"digits": 1e-4, "karate": 5e-3}
+
 
 def some_rows(name: str, folder: Path) -> NDArray[np.float32]:
     """Evenly spaced rows of the embedding that the command makes, in one thread."""
@@ -24,13 +28,14 @@ def some_rows(name: str, folder: Path) -> NDArray[np.float32]:
     return z[np.linspace(0, len(z) - 1, ROWS).astype(int)]
 
 
-@pytest.mark.parametrize("name", ["digits", "karate"])
+@pytest.mark.parametrize("name", NEAR)
 def test_the_defaults_give_the_same_vectors_as_ever(name: str, tmp_path: Path) -> None:
-    np.testing.assert_allclose(some_rows(name, tmp_path), np.load(VALUES)[name], rtol=0, atol=1e-6)
+    kept = np.load(VALUES)[name]
+    assert np.linalg.norm(some_rows(name, tmp_path) - kept) < NEAR[name] * np.linalg.norm(kept)
 
 
 if __name__ == "__main__":
     import tempfile
 
     with tempfile.TemporaryDirectory() as scratch:
-        np.savez(VALUES, **{name: some_rows(name, Path(scratch, name)) for name in ("digits", "karate")})
+        np.savez(VALUES, **{name: some_rows(name, Path(scratch, name)) for name in NEAR})

@@ -242,3 +242,5 @@ def test_significant_digits() -> None:
     assert significant(0.123456789) == 0.123457
     assert significant(1.23456789e-9, 3) == 1.23e-9
     assert significant(0.0) == 0.0
+    assert significant([[1 / 3, math.nan], [math.inf, 2.0]], 2) == [[0.33, None], [None, 2.0]]
+    assert significant(torch.tensor([0.25])) == [0.25]

@@ -13,10 +13,15 @@ from torch_geometric.data import Data
 
 from fdmvgcl import FDMVGCL, AddEmbedding, Diffusion, Features, Graph, Schedule
 from fdmvgcl.errors import InputError
-from fdmvgcl.learning.features import FeatureTransform, substitute_features
+from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.losses import LOSSES, RegularisedCosmean, make_loss
 
 SMALL = {"dim": 16, "views": 3, "epochs": 3, "time": 3.0}
+
+
+def table_alone(**settings: object) -> Features:
+    """The random tables here would get structural columns beside them."""
+    return Features(structure="none", **settings)
 
 
 def make_graph(nodes: int = 40, features: int = 12, *, sparse_features: bool = False, signed: bool = False) -> Graph:
@@ -86,6 +91,32 @@ def test_both_orders_of_work_give_the_same_numbers(sparse_features: bool, normal
     assert np.allclose(results[0].transform(graph), results[1].transform(graph), atol=2e-3)
 
 
+def test_where_not_all_terms_fit_the_memory_a_few_orders_serve(tmp_path: Path) -> None:
+    """Wide views of few features are diffused first; the basis of modes is about half as large as that of terms."""
+    graph, settings = make_graph(), SMALL | {"dim": 256}
+    terms = FDMVGCL(**settings).prepare(graph, order_of_work="diffuse").basis.values.nbytes
+    results = []
+    for limit, order in ((terms, "diffuse"), (7 * terms // 10, "interpolate"), (100, "project")):
+        model = FDMVGCL(**settings)
+        prepared = model.prepare(graph, memory_limit=limit)
+        assert prepared.chosen.order_of_work == order
+        results.append(model.fit(prepared))
+    _, model, _ = results
+    assert prepared.basis is None
+    modes = model.prepare(graph, order_of_work="interpolate")
+    assert modes.basis.values.nbytes < 0.7 * terms
+    assert any("at a few orders" in sentence for sentence in modes.sentences)
+    for other in results:
+        for first, second in zip(model.history_, other.history_, strict=True):
+            assert first["loss"] == pytest.approx(second["loss"], rel=1e-4)
+            assert first["alpha"] == pytest.approx(second["alpha"], rel=1e-4)
+        assert np.allclose(model.transform(graph), other.transform(graph), atol=2e-3)
+    model.save(tmp_path)
+    assert np.array_equal(FDMVGCL.load(tmp_path).transform(graph), model.transform(graph))
+    with pytest.raises(ValueError, match="order_of_work must be one of"):
+        model.prepare(graph, order_of_work="backwards")
+
+
 def test_unseen_nodes_and_other_graphs() -> None:
     graph, other = make_graph(), make_graph(nodes=25)
     model = FDMVGCL(**SMALL).fit(graph)
@@ -120,18 +151,6 @@ def test_edge_weights_count() -> None:
     assert not np.allclose(FDMVGCL(**SMALL).fit_transform(plain), FDMVGCL(**SMALL).fit_transform(heavy))
 
 
-def test_graphs_without_features_use_the_documented_substitute() -> None:
-    graph = Graph.from_networkx(nx.karate_club_graph())
-    model = FDMVGCL(**SMALL).fit(graph)
-    assert model.chosen_.features.substitute
-    first = substitute_features(("a", "b"))
-    assert np.array_equal(first[1], substitute_features(("new", "b"))[1])
-    assert abs(first[0] @ first[1]) < 0.4
-    assert first[0] @ first[0] == pytest.approx(1)
-    grown = Graph.from_edges(["0", "never seen"], ["1", "0"])
-    assert model.transform(grown).shape == (3, 16)
-
-
 def test_automatic_feature_scaling() -> None:
     assert FeatureTransform.fit(make_graph(sparse_features=True), "auto").scaling == "rows"
     assert FeatureTransform.fit(make_graph(signed=True), "auto").scaling == "columns"
@@ -149,7 +168,7 @@ def test_scaled_features_are_what_their_definition_says(scaling: str, compressed
         truth[:, :-1] /= truth[:, :-1].std(axis=0)
     if scaling in ("rows", "both"):
         truth /= abs(truth).sum(axis=1, keepdims=True)
-    x, centre = FDMVGCL(**SMALL, features=scaling).fit(graph).chosen_.features.apply(graph)
+    x, centre = FDMVGCL(**SMALL, features=table_alone(scaling=scaling)).fit(graph).chosen_.features.apply(graph)
     assert (x.layout == torch.sparse_csr) == compressed
     np.testing.assert_allclose(x.to_dense().numpy(), truth, rtol=1e-5)
     np.testing.assert_allclose(centre.numpy(), truth.mean(axis=0), rtol=1e-5)
@@ -158,7 +177,12 @@ def test_scaled_features_are_what_their_definition_says(scaling: str, compressed
 def test_a_column_that_varies_little_around_a_large_mean_is_still_centred() -> None:
     graph = make_graph()
     table = np.repeat(1e6 + np.arange(40.0)[:, None], 2, axis=1)  # deviation 11.5: 1e-5 of the mean
-    x = FDMVGCL(**SMALL, features="columns").prepare(graph.with_features(table)).features.dense().numpy()
+    x = (
+        FDMVGCL(**SMALL, features=table_alone(scaling="columns"))
+        .prepare(graph.with_features(table))
+        .features.dense()
+        .numpy()
+    )
     np.testing.assert_allclose(x.mean(axis=0), 0, atol=1e-2)
     np.testing.assert_allclose(x.std(axis=0), 1, rtol=1e-2)
 
@@ -166,7 +190,8 @@ def test_a_column_that_varies_little_around_a_large_mean_is_still_centred() -> N
 def test_columns_scaled_sparse_and_dense_give_the_same_views() -> None:
     graph = make_graph(sparse_features=True)
     dense = graph.with_features(graph.features.toarray())
-    first, second = (FDMVGCL(**SMALL, features="columns").fit(g).transform_views(g) for g in (graph, dense))
+    model = FDMVGCL(**SMALL, features=table_alone(scaling="columns"))
+    first, second = (model.fit(g).transform_views(g) for g in (graph, dense))
     np.testing.assert_allclose(first, second, atol=1e-5)
 
 
@@ -203,7 +228,7 @@ def test_warm_start_goes_on_from_a_saved_model(tmp_path: Path) -> None:
         ("config.json", lambda b: b.replace(b'"dim"', b'"dimm"'), "must hold the setting dim"),
         (
             "config.json",
-            lambda b: b.replace(b'"scaling": "rows"', b'"scaling": "both"'),
+            lambda b: b.replace(b'"scaling": "columns"', b'"scaling": "none"'),
             "deviations of columns go with",
         ),
         ("config.json", lambda b: b.replace(b'"leaky"', b'"sigmoid"'), "activation must be"),
@@ -222,8 +247,9 @@ def test_damaged_models_get_one_clear_line(tmp_path: Path, name: str, damage, me
 
 
 def test_saved_files_hold_no_pickle(tmp_path: Path) -> None:
-    FDMVGCL(**SMALL).fit(make_graph()).save(tmp_path)
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["config.json", "weights.safetensors"]
+    FDMVGCL(**SMALL).fit(make_graph().without_features()).save(tmp_path)
+    names = ["config.json", "structure.parquet", "weights.safetensors"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == names
     json.loads((tmp_path / "config.json").read_text())
 
 
@@ -320,9 +346,9 @@ def test_centred_features_are_the_features_minus_their_mean(sparse_table: bool) 
     scaled = table / np.maximum(table.sum(1, keepdims=True), 1e-12)
     settings = {"dim": 8, "views": 2, "epochs": 3, "diffusion": Diffusion(view_scaling="rows", skip=0)}
     given = Graph.from_scipy(adjacency, sparse.csr_array(table) if sparse_table else table)
-    ours = FDMVGCL(**settings, features="rows").fit_transform(given)
+    ours = FDMVGCL(**settings, features=table_alone(scaling="rows")).fit_transform(given)
     by_hand = Graph.from_scipy(adjacency, (scaled - scaled.mean(0)).astype(np.float32))
-    plain = FDMVGCL(**settings, features=Features(scaling="none", centre=False)).fit_transform(by_hand)
+    plain = FDMVGCL(**settings, features=table_alone(scaling="none", centre=False)).fit_transform(by_hand)
     np.testing.assert_allclose(ours, plain, atol=2e-5)
 
 
@@ -357,7 +383,7 @@ def test_weights_that_cannot_be_are_refused_by_name(name: str, value: float) -> 
 def test_joint_projections_begin_orthogonal_between_views() -> None:
     graph = Graph.from_networkx(nx.karate_club_graph()).with_features(np.random.default_rng(0).normal(size=(34, 5)))
     for dim, exact in ((16, True), (8, False)):
-        model = FDMVGCL(dim=dim, views=3, epochs=0, features=Features(initialisation="joint")).fit(graph)
+        model = FDMVGCL(dim=dim, views=3, epochs=0, features=table_alone(initialisation="joint")).fit(graph)
         stacked = model.encoder_.weight.detach().flatten(0, 1)
         gram = (stacked @ stacked.T if exact else stacked.T @ stacked).numpy()
         np.testing.assert_allclose(gram, np.eye(len(gram)) * (1 if exact else 15 / 8), atol=1e-5)
@@ -365,7 +391,10 @@ def test_joint_projections_begin_orthogonal_between_views() -> None:
 
 def test_the_sum_of_joint_views_begins_as_their_concatenation() -> None:
     graph = Graph.from_networkx(nx.karate_club_graph()).with_features(np.random.default_rng(0).normal(size=(34, 5)))
-    joint = {"features": Features(initialisation="joint"), "diffusion": Diffusion(activation="identity")}
+    joint = {
+        "features": table_alone(initialisation="joint"),
+        "diffusion": Diffusion(activation="identity"),
+    }
     model = FDMVGCL(dim=16, views=3, epochs=0, **joint).fit(graph)
     views = model.transform_views(graph).astype(np.float64)
     z = model.transform(graph).astype(np.float64)

@@ -15,7 +15,7 @@ from fdmvgcl.learning.whitening import ALPHA, whitening
 
 TIME = 3.0
 WIDE = {"dim": 40, "views": 3, "epochs": 0, "diffusion": Diffusion(activation="identity", skip=0)}
-WHITENED, JOINT = (Features(scaling="none", initialisation=name) for name in ("whitened", "joint"))
+WHITENED, JOINT = (Features(scaling="none", structure="none", initialisation=name) for name in ("whitened", "joint"))
 
 
 def noisy_topics(seed: int = 0) -> Graph:

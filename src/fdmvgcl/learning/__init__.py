@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from fdmvgcl.learning.settings import Diffusion, Features, Schedule
+from fdmvgcl.learning.settings import Diffusion, Features, Readout, Schedule
 
 if TYPE_CHECKING:
     from fdmvgcl.learning.model import FDMVGCL
 
-__all__ = ["FDMVGCL", "Diffusion", "Features", "Schedule"]
+__all__ = ["FDMVGCL", "Diffusion", "Features", "Readout", "Schedule"]
 
 
 def __getattr__(name: str) -> Any:

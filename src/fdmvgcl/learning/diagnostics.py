@@ -7,6 +7,7 @@ spaced, the same every time.
 import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -28,9 +29,15 @@ def sample_rows(x: Tensor, limit: int = SAMPLE) -> Tensor:
     return x[..., torch.linspace(0, count - 1, limit, device=x.device).round().long(), :]
 
 
-def significant(value: float, digits: int = 6) -> float:
-    """Rounded to so many significant digits, which is what float32 has: for records that hold many numbers."""
-    return float(f"{value:.{digits}g}")
+def significant(values: Any, digits: int = 6) -> Any:
+    """A number, or nested lists of them, to so many significant digits, None for what JSON has no number for.
+
+    Six digits are what float32 has.
+    """
+    array = np.asarray(values, dtype=float)
+    if array.ndim:
+        return [significant(each, digits) for each in array]
+    return float(f"{array.item():.{digits}g}") if np.isfinite(array) else None
 
 
 # -- directions that are used -----------------------------------------------------------------------------------------
@@ -60,7 +67,7 @@ def component_spectrum(x: Tensor, *, rows: int = SAMPLE) -> Tensor:
     """
     gram = _smaller_gram(_levelled(sample_rows(x, rows)))
     with one_thread():
-        variance = torch.linalg.eigvalsh(gram).flip(-1).clamp(min=0)
+        variance: Tensor = torch.linalg.eigvalsh(gram).flip(-1).clamp(min=0)
     return variance / variance.sum(-1, keepdim=True).clamp(min=torch.finfo(variance.dtype).tiny)
 
 
@@ -133,7 +140,7 @@ def describe_views(views: Tensor) -> dict[str, Any]:
             "cka": [_gram_cosine(grams[a], grams[b]) for a, b in pairs],
             "alignment": [(unit[a] - unit[b]).square().sum(-1).mean().item() for a, b in pairs],
             "uniformity": [uniformity(view) for view in fewer],
-            "spectrum": [[significant(share) for share in view] for view in spectrum.tolist()],
+            "spectrum": significant(spectrum.tolist()),
         }
 
 

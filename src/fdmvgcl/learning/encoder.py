@@ -8,11 +8,11 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from fdmvgcl.diffusion.basis import DiffusionBasis
 from fdmvgcl.diffusion.kernels import sparse_product
-from fdmvgcl.diffusion.linear import TOLERANCE, apply_filter
+from fdmvgcl.diffusion.linear import apply_filter
 from fdmvgcl.dynamics import LINEAR, Dynamics, Factory, evolve, make_dynamics, stepping
-from fdmvgcl.errors import ArgumentError
-from fdmvgcl.fractional.response import EXACT, Filter, chebyshev_coefficients
+from fdmvgcl.fractional.response import EXACT, Filter
 from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.learning.settings import Activation, Initialisation
 
@@ -45,7 +45,8 @@ class FeatureMatrix:
         """``X W_k`` for weights (K, F, d), shape (K, N, d)."""
         if self.transpose is None:
             return self.matrix @ weight
-        projected = torch.stack([_SparseProduct.apply(w, self.matrix, self.transpose) for w in weight])
+        each = [_SparseProduct.apply(w, self.matrix, self.transpose) for w in weight]  # type: ignore[no-untyped-call]
+        projected = torch.stack(each)
         return projected if self.centre is None else projected - (self.centre @ weight)[:, None]
 
     def dense(self) -> Tensor:
@@ -127,32 +128,23 @@ class MultiViewEncoder(nn.Module):
     def filter(self) -> Filter:
         return Filter(self.alpha, self.time, self.scheme, self.step, self.skip, self.skip_weight)
 
-    def forward(self, features: FeatureMatrix, operator: Operator, basis: Tensor | None = None) -> Tensor:
+    def forward(self, features: FeatureMatrix, operator: Operator, basis: DiffusionBasis | None = None) -> Tensor:
         """Views of shape (K, N, d).
 
         Args:
             features: X.
             operator: Ā, in the dtype and on the device of X.
-            basis: ``T_j(-Ā) X``, shape (J, N, F), from :func:`~fdmvgcl.diffusion.basis.diffusion_basis`, to diffuse
-                first and then project; None to project first and then diffuse. The numbers are the same.
+            basis: of X, from :func:`~fdmvgcl.diffusion.basis.diffusion_basis`, to diffuse first and then project; None
+                to project first and then diffuse. The numbers are the same.
         """
         if self.dynamics:
             return self._activated(self._evolved(features.project(self.weight), operator))
         if basis is None:
             return self._activated(apply_filter(operator, features.project(self.weight), self.filter))
-        coefficients = chebyshev_coefficients(self.filter, TOLERANCE[basis.dtype]).to(basis.dtype)
-        if coefficients.shape[1] > len(basis):
-            raise ArgumentError(
-                "basis", f"must have at least {coefficients.shape[1]} terms for these orders, got {len(basis)}"
-            )
-        terms = basis[: coefficients.shape[1]]
-        diffused = (coefficients @ terms.flatten(1)).view(-1, *basis.shape[1:])
-        if operator.similarity is not None:
-            diffused = diffused / operator.similarity[:, None]
-        return self._activated(diffused @ self.weight)
+        return self._activated(basis.diffused(self.filter) @ self.weight)
 
     def _activated(self, views: Tensor) -> Tensor:
-        return _ACTIVATIONS[self.activation](views)
+        return activated(views, self.activation)
 
     def _evolved(self, projected: Tensor, operator: Operator) -> Tensor:
         assert self.step is not None
@@ -171,10 +163,15 @@ class MultiViewEncoder(nn.Module):
             self.skip_weight.clamp_(min=0.0)
 
 
+def activated(views: Tensor, activation: Activation) -> Tensor:
+    """σ(views), in place where it can be."""
+    return _ACTIVATIONS[activation](views)
+
+
 def _orthogonal(features: int, dim: int, generator: torch.Generator) -> Tensor:
     """Rows (or columns, the fewer) orthonormal, scaled so that projecting keeps the mean square length."""
-    weight = nn.init.orthogonal_(torch.empty(features, dim), generator=generator)
-    return weight * max(1.0, (features / dim)) ** 0.5
+    weight: Tensor = nn.init.orthogonal_(torch.empty(features, dim), generator=generator)
+    return torch.mul(weight, max(1.0, features / dim) ** 0.5)
 
 
 def _glorot(features: int, dim: int, generator: torch.Generator) -> Tensor:

@@ -1,6 +1,6 @@
 """From a graph's feature table to the encoder's input, the same way at training time and for new nodes later."""
 
-import hashlib
+import warnings
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -12,21 +12,22 @@ from torch import Tensor
 
 from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.graphs.arrays import Features as Table
-from fdmvgcl.graphs.assortativity import direction_assortativity, magnitude_assortativity
+from fdmvgcl.graphs.assortativity import magnitude_assortativity
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.graphs.operators import csr_tensor
+from fdmvgcl.graphs.marks import MARKS
+from fdmvgcl.graphs.operators import Operator, csr_tensor
+from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.learning.settings import FeatureScaling
+from fdmvgcl.learning.structure import Structure
 
 Scaling = Literal["none", "rows", "columns", "both"]
 
-SUBSTITUTE_COLUMNS = 128
-
-# Set where they part the four data sets on which the defaults were developed, by their validation nodes:
-# magnitudes 0.28 (Chameleon, better kept) against 0.09 (Photo) and less; directions 0.04 (Wisconsin, better with a
-# skip-connection, and with weight 10 than with 1, 3 or 30) against 0.08 (Photo) and more.
+# Set where it parts the data sets on which the defaults were developed, by their validation nodes: 0.28 (Chameleon,
+# magnitudes better kept) against 0.09 (Photo) and less.
 KEEP_MAGNITUDES = 0.2
-SKIP_BELOW = 0.05
-SUGGESTED_SKIP_WEIGHT = 10.0
+
+# Words, counts and pixels: a column's usual size is within this factor of most others', and this share of entries is 0.
+_ONE_UNIT, _MANY_ZEROS = 10.0, 0.25
 
 # A column whose variance is a smaller share of its mean square than this does not vary: float32 rounding has 4e-15.
 NO_VARIANCE = 1e-12
@@ -40,59 +41,89 @@ class FeatureTransform:
         scaling: ``"rows"`` divides a node's features by the sum of their magnitudes, ``"columns"`` divides every column
             by its standard deviation on the training graph, so that rare words weigh as much as frequent ones,
             ``"both"`` does columns first and rows then, ``"none"`` leaves them. All keep a sparse table sparse.
-        columns: number F of columns.
+        columns: number F of columns of the table that are used; 0 for none.
         names: the columns' names, if the training graph had any.
-        substitute: whether the graph had no features and :func:`substitute_features` stand in.
         deviation: of each column (1 where it does not vary), shape (F,), for ``"columns"`` and ``"both"``.
-        centre: the mean row of the scaled features, shape (F,); None if it stays.
+        structure: what the edges tell, as further columns; None to leave it out.
+        structure_scale: what these columns are multiplied by.
+        centre: the mean row of all columns, shape (width,); None if it stays.
     """
 
     scaling: Scaling
     columns: int
     names: tuple[str, ...] | None = None
-    substitute: bool = False
     deviation: NDArray[np.float32] | None = None
+    structure: Structure | None = None
+    structure_scale: float = 1.0
     centre: NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         if (self.deviation is not None) != (self.scaling in ("columns", "both")):
             raise UserError(f"deviations of columns go with scaling columns or both, got {self.scaling!r}")
 
+    @property
+    def width(self) -> int:
+        """Columns of X."""
+        return self.columns + (0 if self.structure is None else self.structure.vectors.shape[1])
+
     @classmethod
-    def fit(cls, graph: Graph, scaling: FeatureScaling, *, centre: bool = False) -> "FeatureTransform":
-        """``"auto"`` scales columns if a feature is negative; otherwise (counts, words, pixels) it scales rows, unless
-        neighbours have features of like magnitude (assortativity above 0.2), which then tells something and is kept.
+    def fit(
+        cls, graph: Graph, scaling: FeatureScaling, *, operator: Operator | None = None, seed: int = 0
+    ) -> "FeatureTransform":
+        """Of a graph without features, what its edges tell (``operator`` and ``seed`` are for that alone).
+
+        ``"auto"`` scales columns where they have units of their own, and rows where all are counts of one kind,
+        words or pixels, unless neighbours have features of like magnitude (assortativity above 0.2), which then tells
+        something and is kept; see :func:`one_unit`.
         """
         if graph.features is None:
-            return cls("none", SUBSTITUTE_COLUMNS, substitute=True)
+            return cls("none", 0, structure=Structure.fit(graph, operator or graph.operator(), seed))
         table = graph.features
         if table.shape[1] == 0:
             raise ArgumentError("features", "must have at least one column, got 0")
         if scaling == "auto":
             scaling = _suggested_scaling(graph, table)
         deviation = _deviation(table) if scaling in ("columns", "both") else None
-        transform = cls(scaling, table.shape[1], graph.feature_names, False, deviation)
-        return replace(transform, centre=feature_centre(transform.scaled(graph))) if centre else transform
+        return cls(scaling, table.shape[1], graph.feature_names, deviation)
+
+    def with_structure(self, graph: Graph, structure: Structure, weight: float) -> "FeatureTransform":
+        """With structural columns whose rows are ``weight`` times as long as those of the table, as a root mean square
+        of all nodes' rows around their mean."""
+        own, theirs = _spread(self.scaled(graph)), _spread(torch.from_numpy(structure.vectors))
+        return replace(self, structure=structure, structure_scale=weight * own / theirs if own * theirs > 0 else 1.0)
+
+    def centred(self, graph: Graph) -> "FeatureTransform":
+        """With the mean row of this graph to subtract."""
+        return replace(self, centre=feature_centre(self.scaled(graph)))
 
     def apply(self, graph: Graph, device: str = "cpu") -> tuple[Tensor, Tensor | None]:
-        """The encoder's input X, shape (N, F), as the scaled table and the centre to subtract, if there is one."""
+        """The encoder's input X, shape (N, width), as the scaled columns and the centre to subtract, if any."""
         centre = None if self.centre is None else torch.from_numpy(self.centre).to(device)
         return self.scaled(graph).to(device), centre
 
     def scaled(self, graph: Graph) -> Tensor:
         """X but for its centre, float32; a CSR tensor where the table is sparse."""
+        if not self.columns:
+            return torch.from_numpy(self._structural(graph))
         table = self._table(graph)
         if self.deviation is not None:
             table = table @ sparse.diags_array(1 / self.deviation) if sparse.issparse(table) else table / self.deviation
         if self.scaling in ("rows", "both"):
             table = _scale_rows(table)
+        if self.structure is not None:
+            stack = sparse.hstack if sparse.issparse(table) else np.hstack
+            table = stack([table, self._structural(graph)])
         return _as_tensor(table)
 
+    def _structural(self, graph: Graph) -> NDArray[np.float32]:
+        assert self.structure is not None
+        rows, without = self.structure.of(graph)
+        if without:
+            nodes = counted(without, "node has", "nodes have")
+            warnings.warn(f"{nodes} no neighbour that the model knows, so the edges tell nothing of them", stacklevel=2)
+        return rows * np.float32(self.structure_scale)
+
     def _table(self, graph: Graph) -> Table:
-        if self.substitute:
-            if graph.features is not None:
-                raise UserError(f"the model was trained without features, got a graph with {graph.num_features}")
-            return substitute_features(graph.ids)
         if graph.features is None:
             raise UserError(f"the model needs {self.columns} feature columns, got a graph without features")
         if graph.num_features != self.columns:
@@ -122,33 +153,36 @@ def _column_totals(x: Tensor) -> tuple[Tensor, Tensor]:
     return empty.index_add(0, columns, values), empty.index_add(0, columns, values.square())
 
 
-def suggested_skip(graph: Graph, transform: FeatureTransform) -> int:
-    """1 where neighbours hardly resemble each other (direction assortativity below 0.05), so that diffusion alone
-    would blur what tells nodes apart; 0 elsewhere, and where magnitudes are kept or features are substitutes.
-    """
-    if graph.features is None or transform.scaling == "none":
-        return 0
-    return int(direction_assortativity(graph, graph.features) < SKIP_BELOW)
-
-
 def _suggested_scaling(graph: Graph, table: Table) -> Scaling:
-    if table.min() < 0:
+    if not one_unit(graph, table):
         return "columns"
     return "none" if magnitude_assortativity(graph, table) > KEEP_MAGNITUDES else "rows"
 
 
-def substitute_features(ids: tuple[str, ...]) -> NDArray[np.float32]:
-    """Stand-in features of a graph that has none: 128 signs ±1/√128 drawn from a hash of each node's id.
+def one_unit(graph: Graph, table: Table) -> bool:
+    """Whether all columns count the same kind of thing, so that a row's entries can be added up: words, pixels.
 
-    Two nodes have nearly orthogonal rows, so that after diffusion two rows are similar as far as the nodes reach the
-    same nodes. A node's row depends on nothing but its id: it is the same tomorrow and for a node never seen before.
-
-    Returns:
-        Shape (N, 128), float32.
+    They do not where a column is negative, holds a date or is a mark of structure, where fewer than a quarter of the
+    entries are 0, and where what is not 0 is ten times larger in some columns than in others (the 90th and the 10th of
+    a hundred): ages and incomes.
     """
-    digests = b"".join(hashlib.blake2b(node.encode(), digest_size=SUBSTITUTE_COLUMNS // 8).digest() for node in ids)
-    bits = np.unpackbits(np.frombuffer(digests, np.uint8)).reshape(len(ids), SUBSTITUTE_COLUMNS)
-    return (bits.astype(np.float32) * 2 - 1) / np.float32(np.sqrt(SUBSTITUTE_COLUMNS))
+    kinds = graph.feature_kinds or ()
+    marked = (graph.feature_names or ())[-len(MARKS) :] == MARKS
+    if table.min() < 0 or marked or not {"date", "period"}.isdisjoint(kinds):
+        return False
+    filled = np.asarray((table != 0).sum(axis=0), dtype=np.float64).ravel()
+    if filled.sum() > (1 - _MANY_ZEROS) * table.shape[0] * table.shape[1]:
+        return False
+    used = filled > 0
+    sizes = np.asarray(table.sum(axis=0), dtype=np.float64).ravel()[used] / filled[used]
+    low, high = np.quantile(sizes, (0.1, 0.9)) if len(sizes) else (1.0, 1.0)
+    return bool(high <= _ONE_UNIT * low)
+
+
+def _spread(x: Tensor) -> float:
+    """Root of the mean squared length of the rows of X (N, F) around their mean."""
+    mean, square = (total / len(x) for total in _column_totals(x))
+    return float((square - mean.square()).clamp(min=0).sum().sqrt())
 
 
 def _deviation(table: Table) -> NDArray[np.float32]:

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from torch import Tensor
@@ -18,13 +19,15 @@ from fdmvgcl.errors import ArgumentError, near_misses
 from fdmvgcl.files import StrPath
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import EXACT, warn_if_unstable
+from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.graphs.inputs import as_graph
+from fdmvgcl.graphs.inputs import as_graph, check_alone
 from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.learning import settings as s
 from fdmvgcl.learning.encoder import MultiViewEncoder
-from fdmvgcl.learning.prepare import Chosen, Prepared, assemble, make_spec, prepare, prototype_of, share_of
-from fdmvgcl.learning.settings import Diffusion, Features, Schedule
+from fdmvgcl.learning.graph_level import embed_graphs, told_sample, training_sample, view_graphs
+from fdmvgcl.learning.prepare import Chosen, Prepared, assemble, make_spec, prepare, prototype_of
+from fdmvgcl.learning.settings import Diffusion, Features, Readout, Schedule
 from fdmvgcl.learning.training import Observer, Trainer, initial_orders
 from fdmvgcl.learning.view_scaling import scale_views, view_norms
 from fdmvgcl.learning.whitening import whitening
@@ -33,11 +36,14 @@ from fdmvgcl.losses import Loss, describe_loss, make_loss
 Listener = Callable[[Trainer, dict[str, Any]], None]
 
 
-class FDMVGCL(TransformerMixin, BaseEstimator):
+class FDMVGCL(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Label-free node embeddings by multi-view fractional diffusion.
 
     K encoders project the features, diffuse them with a learnable fractional order each, and are trained to agree
     between neighbouring views; views whose orders meet are pruned; the embedding is the weighted sum of the views.
+
+    Given a :class:`~fdmvgcl.GraphSet`, it makes one vector a graph: marks of structure go beside the features, training
+    sees at most 20 000 nodes, and the nodes' vectors are read out.
 
     ``fit``, ``transform`` and their kin take a :class:`~fdmvgcl.Graph`, a SciPy matrix, a NetworkX graph, a PyG
     ``Data``, or a table of edges; see :func:`fdmvgcl.graphs.inputs.as_graph`.
@@ -53,6 +59,9 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
             one's own; see :mod:`fdmvgcl.losses`.
         schedule: how fast to train, when to stop and to prune; see :class:`~fdmvgcl.learning.settings.Schedule`.
         features: how features go in, a :class:`~fdmvgcl.learning.settings.Features`, or its ``scaling`` alone.
+        readout: how nodes' vectors become one where many graphs are given, a
+            :class:`~fdmvgcl.learning.settings.Readout`, or its ``kind`` alone: ``"sum"``, ``"mean"``, ``"max"``,
+            ``"mean+deviation"``.
         seed: the same seed, thread count and machine give the same bytes.
         device: where to compute.
 
@@ -75,6 +84,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
         loss: str | Loss = s.LOSS,
         schedule: Schedule = Schedule(),  # noqa: B008
         features: str | Features = "auto",
+        readout: str | Readout = "sum",
         seed: int = 0,
         device: str = "cpu",
     ) -> None:
@@ -86,6 +96,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
         self.loss = loss
         self.schedule = schedule
         self.features = features
+        self.readout = readout
         self.seed = seed
         self.device = device
 
@@ -108,6 +119,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
             "loss": _plain(describe_loss(self.loss)),
             "schedule": _plain(self.schedule.get_params()),
             "features": _plain(self.feature_settings.get_params()),
+            "readout": _plain(self.readout_settings.get_params()),
             "seed": int(self.seed),
         }
 
@@ -115,6 +127,11 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
     def feature_settings(self) -> Features:
         """``features``, of which the scaling alone may have been given."""
         return self.features if isinstance(self.features, Features) else Features(scaling=self.features)  # type: ignore[arg-type]
+
+    @property
+    def readout_settings(self) -> Readout:
+        """``readout``, of which the kind alone may have been given."""
+        return self.readout if isinstance(self.readout, Readout) else Readout(kind=self.readout)  # type: ignore[arg-type]
 
     def set_params(self, **params: Any) -> Self:
         """As scikit-learn has it; ``schedule__lr=0.01`` replaces the schedule by one with that rate."""
@@ -124,7 +141,8 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
             if outer not in known:
                 raise ArgumentError(outer, f"is no parameter of FDMVGCL{near_misses(outer, known)}")
             if inside:
-                current = self.feature_settings if outer == "features" else getattr(self, outer)
+                whole = {"features": self.feature_settings, "readout": self.readout_settings}
+                current = whole.get(outer, getattr(self, outer))
                 if not isinstance(current, s.Settings):
                     raise ArgumentError(name, f"is no parameter: {outer} is {current!r}")
                 value = current.changed({inner: value})
@@ -142,7 +160,9 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
                 raise ArgumentError(name, f"must be a {kind.__name__}, got {getattr(self, name)!r}")
         if not isinstance(self.features, str | Features):
             raise ArgumentError("features", f"must be a Features or its scaling, got {self.features!r}")
-        _ = self.feature_settings
+        if not isinstance(self.readout, str | Readout):
+            raise ArgumentError("readout", f"must be a Readout or its kind, got {self.readout!r}")
+        _ = self.feature_settings, self.readout_settings
         if not isinstance(self.loss, Loss):
             make_loss(self.loss)
         s.check_number("time", self.time, 0, float("inf"))
@@ -151,6 +171,8 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
         make_spec(self.diffusion, self.time, 1 if self.diffusion.skip == "auto" else self.diffusion.skip)
 
     def _check_device(self) -> None:
+        if not isinstance(self.device, str):
+            raise ArgumentError("device", f"must be a name such as 'cpu' or 'cuda:1', got {self.device!r}")
         try:
             torch.zeros(1, device=self.device).item()
         except (RuntimeError, AssertionError, NotImplementedError, ImportError, TypeError) as error:
@@ -184,12 +206,17 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
 
         Args:
             graph, features, ids: see :func:`fdmvgcl.graphs.inputs.as_graph`.
-            order_of_work: ``"project"`` or ``"diffuse"`` first; None lets the cost model choose. The numbers are the
-                same either way.
+            order_of_work: ``"project"`` or ``"diffuse"`` first, or ``"interpolate"``: diffuse at a few orders that
+                all others are interpolated of. None lets the cost model choose. But for rounding the numbers agree.
             memory_limit: bytes that a precomputed diffusion basis may take; None is half of the machine's memory.
         """
         self.check_parameters()
-        return prepare(self, as_graph(graph, features=features, ids=ids), order_of_work, memory_limit)
+        sample = training_sample(graph, self.seed) if isinstance(graph, GraphSet) else graph
+        # Structural features are those of one graph's nodes; marks, which many graphs have, mean the same in all.
+        structure = "none" if isinstance(graph, GraphSet) else self.feature_settings.structure
+        made = as_graph(sample, features=features, ids=ids)
+        prepared = prepare(self, made, order_of_work, memory_limit, structure)
+        return prepared if sample is graph else prepared.with_sentences(told_sample(graph, sample))
 
     def fit(
         self,
@@ -219,7 +246,10 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
         self, graph: Any, y: None = None, *, features: Any = None, ids: Any = None
     ) -> NDArray[np.float32]:
         """``fit`` and then ``transform`` the same graph, whose views are computed once."""
-        return self.combine(self.fit_transform_views(self._prepared(graph, features, ids)))
+        if isinstance(graph, GraphSet):
+            return self.fit(graph, features=features, ids=ids).transform(graph)
+        prepared = self._prepared(graph, features, ids)
+        return self._keyed(self.combine(self.fit_transform_views(prepared)), prepared.graph.ids)
 
     def fit_transform_views(
         self,
@@ -249,8 +279,9 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             return self.fit(graph, features=features, ids=ids, on_epoch=on_epoch, observe=observe)
         self.check_parameters()
-        prepared = assemble(self, as_graph(graph, features=features, ids=ids), self.chosen_)
-        generator = torch.Generator().manual_seed(self.seed)
+        sample = training_sample(graph, self.seed) if isinstance(graph, GraphSet) else graph
+        prepared = assemble(self, as_graph(sample, features=features, ids=ids), self.chosen_)
+        generator = torch.Generator().manual_seed(int(self.seed))
         schedule = replace(self.schedule, merge_width=0.0)
         trainer = self._trainer(prepared, self.encoder_.alpha.detach().cpu(), schedule, generator, observe)
         trainer.go_on(self.encoder_, self.history_)
@@ -290,23 +321,49 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
     # -- using --------------------------------------------------------------------------------------------------------
 
     def transform(self, graph: Any, *, features: Any = None, ids: Any = None) -> NDArray[np.float32]:
-        """Embeddings of a graph's nodes, seen or unseen, shape (N, dim), rows in the order of ``Graph.ids``."""
-        return self.combine(self.transform_views(graph, features=features, ids=ids))
+        """Embeddings of a graph's nodes, seen or unseen, shape (N, dim), rows in the order of ``Graph.ids``.
+
+        Of a :class:`~fdmvgcl.GraphSet`, one row a graph in the order of its ids, by the readout.
+        """
+        if isinstance(graph, GraphSet):
+            self._check_fitted()
+            check_alone(features, ids)
+            return self._keyed(embed_graphs(self, graph), graph.ids)
+        prepared = self._assembled(graph, features, ids)
+        return self._keyed(self.combine(self.transform_views(prepared)), prepared.graph.ids)
 
     def transform_views(self, graph: Any, *, features: Any = None, ids: Any = None) -> NDArray[np.float32]:
-        """The views as they enter the sum (scaled), shape (K̃, N, dim)."""
+        """The views as they enter the sum (scaled), shape (K̃, N, dim); of a GraphSet, each read out by itself."""
         self._check_fitted()
-        if not isinstance(graph, Prepared):
-            graph = assemble(self, as_graph(graph, features=features, ids=ids), self.chosen_)
-        return self._scaled(self._views(graph))
+        if isinstance(graph, GraphSet):
+            check_alone(features, ids)
+            return view_graphs(self, graph)
+        return self._scaled(self._views(self._assembled(graph, features, ids)))
+
+    def _assembled(self, graph: Any, features: Any, ids: Any) -> Prepared:
+        self._check_fitted()
+        if isinstance(graph, Prepared):
+            return graph
+        return assemble(self, as_graph(graph, features=features, ids=ids), self.chosen_)
+
+    def _keyed(self, z: NDArray[np.float32], ids: tuple[str, ...]) -> NDArray[np.float32]:
+        """With ``set_output(transform="pandas")``, rows by id: scikit-learn would give them a table of edges' index."""
+        asked = getattr(self, "_sklearn_output_config", {}).get("transform") or get_config()["transform_output"]
+        if asked != "pandas":
+            return z
+        from pandas import DataFrame
+
+        return cast("NDArray[np.float32]", DataFrame(z, index=list(ids)))
 
     def combine(self, views: NDArray[np.float32]) -> NDArray[np.float32]:
         """The embedding (N, dim) of views (K̃, N, dim) from :meth:`transform_views`: their weighted sum."""
+        self._check_fitted()
         return np.tensordot(self.betas_, views, axes=1).astype(np.float32)
 
-    def operator(self, graph: Graph) -> Operator:
-        """Ā that a fitted model diffuses with on this graph."""
-        return assemble(self, graph, self.chosen_).operator
+    def operator(self, graph: Graph | GraphSet) -> Operator:
+        """Ā that a fitted model diffuses with on this graph, or on the block of many."""
+        self._check_fitted()
+        return assemble(self, as_graph(graph), self.chosen_).operator
 
     @property
     def alphas_(self) -> NDArray[np.float64]:
@@ -315,7 +372,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
     @property
     def n_features_in_(self) -> int:
         self._check_fitted()
-        return 0 if self.chosen_.features.substitute else self.chosen_.features.columns
+        return self.chosen_.features.columns
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """``z0``, ``z1``, …: names of the embedding's columns."""
@@ -352,7 +409,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
     def _build(self, alphas: Tensor, generator: torch.Generator, start: Tensor | None = None) -> MultiViewEncoder:
         diffusion = self.diffusion
         encoder = MultiViewEncoder(
-            self.chosen_.features.columns,
+            self.chosen_.features.width,
             self.dim,
             alphas,
             time=self.time,
@@ -360,7 +417,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
             scheme=diffusion.scheme,
             step=diffusion.step,
             skip=self.chosen_.skip,
-            skip_weight=share_of(diffusion),
+            skip_weight=self.chosen_.skip_weight,
             learn_skip=diffusion.learn_skip,
             activation=diffusion.activation,
             initialisation=self.feature_settings.initialisation,
@@ -389,7 +446,8 @@ class FDMVGCL(TransformerMixin, BaseEstimator):
 
     def _views(self, prepared: Prepared) -> Tensor:
         with torch.no_grad():
-            return self.encoder_(prepared.features, prepared.operator, prepared.basis)
+            views: Tensor = self.encoder_(prepared.features, prepared.operator, prepared.basis)
+        return views
 
     def _scaled(self, views: Tensor) -> NDArray[np.float32]:
         return scale_views(views, self.chosen_.view_scaling, self.view_norms_).cpu().numpy()

@@ -5,6 +5,7 @@ when there was none: :data:`LATER` says what that is. A setting that is unknown 
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +18,27 @@ from safetensors.torch import load, save
 from fdmvgcl.dynamics import Factory
 from fdmvgcl.errors import ArgumentError, InputError, UserError, shown
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
+from fdmvgcl.graphs.encoding import Encoding
 from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.learning.prepare import Chosen
 from fdmvgcl.learning.settings import arguments, dotted
+from fdmvgcl.learning.structure import Structure, load_structure, save_structure
 from fdmvgcl.losses import Loss
 
 MODEL_FORMAT = 5
 
 # Settings that files of this format may lack, as they came later, and the value that those files were made with.
-LATER: dict[str, Any] = {}
+LATER: dict[str, Any] = {"readout.kind": "sum", "readout.views": "sum", "features.structure": "none"}
+
+STRUCTURE_FILE = "structure.parquet"
 
 # What a fit decides where a setting leaves it open.
-_CHOSEN = ("order_of_work", "skip", "view_scaling", "sentences")
+_CHOSEN = ("order_of_work", "skip", "skip_weight", "view_scaling", "sentences")
 
 
 def save_model(model: FDMVGCL, folder: StrPath) -> None:
-    """Write ``config.json`` and ``weights.safetensors``, each aside and renamed."""
+    """Write ``config.json``, ``weights.safetensors`` and perhaps ``structure.parquet``, each aside and renamed."""
     transform = model.chosen_.features
     config = {
         "format": MODEL_FORMAT,
@@ -43,7 +48,8 @@ def save_model(model: FDMVGCL, folder: StrPath) -> None:
             "scaling": transform.scaling,
             "columns": transform.columns,
             "names": transform.names,
-            "substitute": transform.substitute,
+            "structure_scale": transform.structure_scale,
+            "encoding": None if model.chosen_.encoding is None else model.chosen_.encoding.record(),
         },
         "alphas": model.alphas_.tolist(),
         "betas": model.betas_.tolist(),
@@ -59,6 +65,10 @@ def save_model(model: FDMVGCL, folder: StrPath) -> None:
     path.mkdir(parents=True, exist_ok=True)
     with atomic_write(path / "weights.safetensors") as handle:
         handle.write(save(tensors))
+    if transform.structure is None:
+        (path / STRUCTURE_FILE).unlink(missing_ok=True)
+    else:
+        save_structure(transform.structure, path / STRUCTURE_FILE)
     with atomic_write(path / "config.json") as handle:
         handle.write((json.dumps(config, indent=1) + "\n").encode())
 
@@ -86,7 +96,7 @@ def load_model(
     try:
         made = arguments(settings) | ({} if loss is None else {"loss": loss})
         model = FDMVGCL(**made, device=config["device"] if device is None else device)
-        return _assemble(model, config, tensors)
+        return _assemble(model, config, tensors, load_structure(path / STRUCTURE_FILE))
     except ArgumentError as error:
         raise InputError(path / "config.json", str(error)) from None
     except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
@@ -138,22 +148,39 @@ def _of_columns(tensors: dict[str, torch.Tensor], part: str, columns: int) -> ND
     return None if found is None else found.numpy()
 
 
-def _assemble(model: FDMVGCL, config: dict[str, Any], tensors: dict[str, torch.Tensor]) -> FDMVGCL:
+def _former_share(model: FDMVGCL) -> float:
+    """The skip's share before it was found by foresight."""
+    diffusion = model.diffusion
+    former = 10.0 if diffusion.skip == "auto" else 1.0
+    return former if diffusion.skip_weight is None else diffusion.skip_weight
+
+
+def _assemble(
+    model: FDMVGCL, config: dict[str, Any], tensors: dict[str, torch.Tensor], structure: Structure | None
+) -> FDMVGCL:
     model.check_parameters()
     described, chosen = config["features"], config["chosen"]
+    if described.get("substitute"):
+        raise UserError("the model's features were drawn from ids, which later versions do not do: train it anew")
     names = None if described["names"] is None else tuple(described["names"])
     columns = described["columns"]
-    deviation, centre = (_of_columns(tensors, part, columns) for part in ("deviation", "centre"))
+    deviation = _of_columns(tensors, "deviation", columns)
+    transform = FeatureTransform(
+        described["scaling"], columns, names, deviation, structure, described.get("structure_scale", 1.0)
+    )
+    transform = replace(transform, centre=_of_columns(tensors, "centre", transform.width))
     model.chosen_ = Chosen(
-        FeatureTransform(described["scaling"], columns, names, described["substitute"], deviation, centre),
+        transform,
         chosen["skip"],
+        chosen.get("skip_weight", _former_share(model)),
         chosen["view_scaling"],
         chosen["order_of_work"],
         tuple(chosen["sentences"]),
+        None if described.get("encoding") is None else Encoding.of_record(described["encoding"]),
     )
     alphas = tensors["encoder.alpha"]
     weight = tensors["encoder.weight"]
-    expected = (len(alphas), columns, model.dim)
+    expected = (len(alphas), transform.width, model.dim)
     if tuple(weight.shape) != expected:
         raise UserError(f"weights must have shape {expected}, got {tuple(weight.shape)}")
     if not all(bool(t.isfinite().all()) for t in tensors.values()):

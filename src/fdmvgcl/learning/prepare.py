@@ -1,7 +1,7 @@
 """From a graph to what the encoder takes: every decision once, with the sentence that explains it."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -9,30 +9,47 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fdmvgcl.diffusion.basis import diffusion_basis
-from fdmvgcl.diffusion.cost import Order, Workload
-from fdmvgcl.diffusion.linear import TOLERANCE, make_filter
+from fdmvgcl.diffusion.basis import DiffusionBasis, diffusion_basis
+from fdmvgcl.diffusion.cost import ORDERS, Order, Workload
+from fdmvgcl.diffusion.linear import TOLERANCE, diffuse, make_filter
+from fdmvgcl.diffusion.modes import Modes, choose_modes
 from fdmvgcl.dynamics import LINEAR, Dynamics, held_bytes, make_dynamics, stepping
-from fdmvgcl.errors import ArgumentError
+from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import Filter, chebyshev_coefficients
+from fdmvgcl.graphs.assortativity import assortativity
+from fdmvgcl.graphs.encoding import Encoding
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.graphs.operators import Normalisation, Operator
+from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.learning.encoder import FeatureMatrix
-from fdmvgcl.learning.features import SUBSTITUTE_COLUMNS, SUGGESTED_SKIP_WEIGHT, FeatureTransform, suggested_skip
-from fdmvgcl.learning.settings import Diffusion, ViewScaling
+from fdmvgcl.learning.features import FeatureTransform
+from fdmvgcl.learning.foresight import FEWEST_NODES, Foresight, foresight
+from fdmvgcl.learning.settings import Diffusion, StructureUse, ViewScaling
+from fdmvgcl.learning.structure import COLUMNS, Structure
 from fdmvgcl.learning.view_scaling import suggested_view_scaling
 
 if TYPE_CHECKING:
     from fdmvgcl.learning.model import FDMVGCL
 
-ORDERS: tuple[Order, ...] = ("project", "diffuse")
-_ORDERS_TOLD = {"project": "features are projected, then diffused", "diffuse": "features are diffused, then projected"}
+_ORDERS_TOLD: dict[Order, str] = {
+    "project": "features are projected, then diffused",
+    "diffuse": "features are diffused, then projected",
+    "interpolate": "features are diffused at a few orders that all others are interpolated of, then projected",
+}
 _SCALINGS_TOLD = {
-    "columns": "columns of features are standardised, since some are negative",
+    "columns": "columns of features are standardised, since they have units of their own",
     "rows": "rows of features are divided by their sums, since those of neighbours differ",
     "none": "features are taken as they are, since neighbours' sums are alike",
 }
+
+# Features that foretell less than this part of each other's variance are noise, as far as can be told without labels,
+# and structural ones beside them are so much longer. Random features foretell nothing, and of eight graphs' features
+# the least telling, Chameleon's, 0.017.
+NOISE, BESIDE_NOISE = 0.01, 4.0
+
+# Few columns that neighbours hardly share (assortativity) tell nothing of the edges, and structural ones stand beside
+# them. Where neighbours do share them (Minesweeper) these would only drown them.
+UNSHARED, BESIDE_UNSHARED = 0.05, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,40 +59,47 @@ class Chosen:
     Args:
         features: how features are scaled and centred.
         skip: rounds of skip-connection.
+        skip_weight: the share that each keeps.
         view_scaling: how views are scaled before the sum.
         order_of_work: ``"project"`` or ``"diffuse"`` first. The numbers are the same either way.
         sentences: each choice and its reason.
+        encoding: what was done to the columns of a table to make features of it; None where they came as numbers.
     """
 
     features: FeatureTransform
     skip: int
+    skip_weight: float
     view_scaling: ViewScaling
     order_of_work: Order
     sentences: tuple[str, ...] = ()
+    encoding: Encoding | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A graph as the encoder takes it. Operator and basis are made when they are first asked for, and once.
+    """A graph as the encoder takes it. The basis is made when it is first asked for, and once.
 
     Args:
         graph: the graph.
         chosen: what was decided.
         features: X, scaled and centred.
+        operator: Ā, on the device of the features.
         spec: times, scheme and skip of the diffusion; its orders mean nothing.
         smallest_alpha: the least order that the basis must serve.
-        normalisation, self_loops: of the operator.
         memory: bytes that training takes at its peak, roughly.
     """
 
     graph: Graph
     chosen: Chosen
     features: FeatureMatrix
+    operator: Operator
     spec: Filter
     smallest_alpha: float
-    normalisation: Normalisation | None
-    self_loops: float
     memory: int
+
+    def with_sentences(self, told: tuple[str, ...]) -> "Prepared":
+        """The same with these sentences before the others."""
+        return replace(self, chosen=replace(self.chosen, sentences=(*told, *self.sentences)))
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -83,55 +107,112 @@ class Prepared:
         return self.chosen.sentences
 
     @cached_property
-    def operator(self) -> Operator:
-        """Ā, on the device of the features."""
-        made = self.graph.operator(self.normalisation, self.self_loops)
-        return made.to(self.features.matrix.device)
-
-    @cached_property
-    def basis(self) -> Tensor | None:
+    def basis(self) -> DiffusionBasis | None:
         """Features diffused for every order at once, if that is the order of work; it serves undirected graphs."""
         if self.chosen.order_of_work == "project" or self.graph.directed:
             return None
-        return diffusion_basis(self.features.dense(), self.operator, self.spec, smallest_alpha=self.smallest_alpha)
+        modes = _modes(self.spec, self.smallest_alpha) if self.chosen.order_of_work == "interpolate" else None
+        x, least = self.features.dense(), self.smallest_alpha
+        return diffusion_basis(x, self.operator, self.spec, smallest_alpha=least, modes=modes)
 
 
-def prepare(model: "FDMVGCL", graph: Graph, order_of_work: Order | None, memory_limit: int | None) -> Prepared:
+def prepare(
+    model: "FDMVGCL", graph: Graph, order_of_work: Order | None, memory_limit: int | None, structure: StructureUse
+) -> Prepared:
     """Every decision that a fit of this model on this graph takes."""
     settings, told = model.diffusion, []
-    transform = FeatureTransform.fit(graph, model.feature_settings.scaling, centre=model.feature_settings.centre)
-    if transform.substitute:
-        told.append(f"no features: {SUBSTITUTE_COLUMNS} random signs drawn from each node's id stand in for them")
-    elif model.feature_settings.scaling == "auto":
+    table = graph.without_features() if structure == "only" else graph
+    if structure == "none" and table.features is None:
+        raise ArgumentError("structure", "must be auto or only for a graph without features, got 'none'")
+    operator = _operator(model, graph)
+    transform = FeatureTransform.fit(table, model.feature_settings.scaling, operator=operator, seed=int(model.seed))
+    if transform.columns and model.feature_settings.scaling == "auto":
         told.append(_SCALINGS_TOLD[transform.scaling])
-    skip = settings.skip
-    if skip == "auto":
-        skip = _suggested_skip(settings, graph, transform)
-        if skip:
-            told.append("a skip-connection keeps the features undiffused too, since neighbours' hardly resemble theirs")
+    open_yet = settings.skip == "auto" or structure == "auto"
+    found = _foresight(model, table, transform, operator) if open_yet else None
+    skip, weight = _skip(settings, found, told)
+    reason, longer = _structure(transform, table, structure, found)
+    if reason and transform.structure is None:
+        made = Structure.fit(graph, operator, int(model.seed))
+        transform = transform.with_structure(graph, made, longer)
+    if reason:
+        told.append(f"{reason}: {transform.width - transform.columns} columns are made of the edges")
+    if model.feature_settings.centre:
+        transform = transform.centred(table)
     scaling = suggested_view_scaling(transform) if settings.view_scaling == "auto" else settings.view_scaling
-    spec = make_spec(settings, model.time, skip)
+    spec = make_spec(settings, model.time, skip, weight)
     work = _workload(model, graph, transform, spec)
-    order = _order(settings, graph, work, order_of_work, memory_limit)
+    order, work = _order(model, graph, spec, work, order_of_work, memory_limit)
     told.append(_ORDERS_TOLD[order] + ("" if order_of_work else ", the faster way here"))
-    chosen = Chosen(transform, skip, scaling, order, tuple(told))
-    return assemble(model, graph, chosen, work.training_bytes(order) + _stepping_bytes(model, graph, spec))
+    chosen = Chosen(transform, skip, weight, scaling, order, tuple(told), graph.encoding)
+    return assemble(model, graph, chosen, work.training_bytes(order) + _stepping_bytes(model, graph, spec), operator)
 
 
-def assemble(model: "FDMVGCL", graph: Graph, chosen: Chosen, memory: int = 0) -> Prepared:
+def _foresight(model: "FDMVGCL", graph: Graph, transform: FeatureTransform, operator: Operator) -> Foresight | None:
+    """What the features foretell of each other; None for too few columns or nodes to tell."""
+    if transform.columns < 2 or graph.num_nodes < FEWEST_NODES:
+        return None
+
+    def blur(x: Tensor) -> Tensor:
+        return diffuse(operator, x, 0.5, model.time)
+
+    return foresight(transform.scaled(graph), blur)
+
+
+def _skip(settings: Diffusion, found: Foresight | None, told: list[str]) -> tuple[int, float]:
+    """Rounds of skip-connection, and the share that each keeps."""
+    weight = 1.0 if settings.skip_weight is None else float(settings.skip_weight)
+    if settings.skip != "auto":
+        return int(settings.skip), weight
+    # Other dynamics have terms of their own that hold on to the start.
+    share = 0.0 if found is None or found.best < NOISE or settings.dynamics != LINEAR else found.share
+    if share:
+        told.append(f"features are kept undiffused too, {share:g} times: so they foretell most of each other")
+        return 1, share if settings.skip_weight is None else weight
+    if settings.learn_skip:
+        warnings.warn("learn_skip has nothing to learn: skip='auto' found no need of a skip-connection", stacklevel=5)
+    return 0, weight
+
+
+def _structure(
+    transform: FeatureTransform, graph: Graph, use: StructureUse, found: Foresight | None
+) -> tuple[str, float]:
+    """Why there are structural columns, and how much longer than the others they are; "" where they are left out."""
+    if not transform.columns:
+        return "no features" if use == "auto" else "features are left out", 1.0
+    if use == "none":
+        return "", 0.0
+    if found is None or found.best < NOISE:
+        return "the features foretell nothing of each other", BESIDE_NOISE
+    if transform.columns < COLUMNS and assortativity(graph, graph.features) < UNSHARED:
+        return f"neighbours hardly share the {transform.columns} columns of features", BESIDE_UNSHARED
+    return "", 0.0
+
+
+def assemble(
+    model: "FDMVGCL", graph: Graph, chosen: Chosen, memory: int = 0, operator: Operator | None = None
+) -> Prepared:
     """A graph by decisions that were taken before, on this graph or another."""
     settings = model.diffusion
-    prototype = prototype_of(settings, model.dim) or Dynamics()
+    if chosen.encoding is not None:
+        graph = graph.encoded(chosen.encoding)
+    if graph.features is not None and not chosen.features.columns and model.feature_settings.structure != "only":
+        raise UserError(f"the model was trained without features, got a graph with {graph.num_features}")
     return Prepared(
         graph,
         chosen,
         FeatureMatrix.of(*chosen.features.apply(graph, model.device)),
-        make_spec(settings, model.time, chosen.skip),
+        (_operator(model, graph) if operator is None else operator).to(model.device),
+        make_spec(settings, model.time, chosen.skip, chosen.skip_weight),
         model.schedule.smallest_alpha,
-        settings.normalisation or prototype.normalisation,
-        settings.self_loops or prototype.self_loops,
         memory,
     )
+
+
+def _operator(model: "FDMVGCL", graph: Graph) -> Operator:
+    prototype = prototype_of(model.diffusion, model.dim) or Dynamics()
+    normalisation = model.diffusion.normalisation or prototype.normalisation
+    return graph.operator(normalisation, model.diffusion.self_loops or prototype.self_loops)
 
 
 def prototype_of(settings: Diffusion, dim: int) -> Dynamics | None:
@@ -139,46 +220,49 @@ def prototype_of(settings: Diffusion, dim: int) -> Dynamics | None:
     return make_dynamics(settings.dynamics, dim, torch.Generator())
 
 
-def make_spec(settings: Diffusion, time: float, skip: int) -> Filter:
+def make_spec(settings: Diffusion, time: float, skip: int, skip_weight: float = 1.0) -> Filter:
     """The filter of all orders from 0.01 to 1, checked; ``scheme="exact"`` is a stepping one for other dynamics."""
     scheme, step = settings.scheme, settings.step
     if settings.dynamics != LINEAR:
         scheme, step = stepping(scheme, step, time)
     ends = torch.tensor([0.01, 1.0])
-    return make_filter(ends, time, scheme=scheme, step=step, skip=skip, skip_weight=share_of(settings))
+    return make_filter(ends, time, scheme=scheme, step=step, skip=skip, skip_weight=skip_weight)
 
 
-def share_of(settings: Diffusion) -> float:
-    """The skip's weight."""
-    if settings.skip_weight is not None:
-        return settings.skip_weight
-    return SUGGESTED_SKIP_WEIGHT if settings.skip == "auto" else 1.0
-
-
-def _suggested_skip(settings: Diffusion, graph: Graph, transform: FeatureTransform) -> int:
-    # Other dynamics have terms of their own that hold on to the start.
-    rounds = suggested_skip(graph, transform) if settings.dynamics == LINEAR else 0
-    if settings.learn_skip and rounds == 0:
-        warnings.warn("learn_skip has nothing to learn: skip='auto' found no need of a skip-connection", stacklevel=5)
-    return rounds
-
-
-def _order(settings: Diffusion, graph: Graph, work: Workload, asked: Order | None, memory_limit: int | None) -> Order:
+def _order(
+    model: "FDMVGCL", graph: Graph, spec: Filter, work: Workload, asked: Order | None, memory_limit: int | None
+) -> tuple[Order, Workload]:
+    """The order of work, and the work with what the basis then holds. Modes serve where all terms do not fit."""
+    settings = model.diffusion
     if asked not in (None, *ORDERS):
         raise ArgumentError("order_of_work", f"must be one of {(None, *ORDERS)}, got {asked!r}")
-    if asked == "diffuse" and settings.dynamics != LINEAR:
-        raise ArgumentError("order_of_work", "must be 'project' for non-linear dynamics, got 'diffuse'")
+    if asked not in (None, "project") and settings.dynamics != LINEAR:
+        raise ArgumentError("order_of_work", f"must be 'project' for non-linear dynamics, got {asked!r}")
     if graph.directed or settings.learn_time or settings.learn_skip or settings.dynamics != LINEAR:
-        return "project"  # the basis serves undirected graphs, linear dynamics, and a degree known beforehand
-    return asked or work.faster_order(memory_limit)
+        return "project", work  # the basis serves undirected graphs, linear dynamics, and a degree known beforehand
+    if asked == "interpolate" or (asked is None and not work.fits(memory_limit)):
+        modes = _modes(spec, model.schedule.smallest_alpha)
+        if modes is None and asked is not None:
+            raise ArgumentError("order_of_work", "must not be 'interpolate': no few orders stand for all others here")
+        fewer = replace(work, modes=None if modes is None else len(modes))
+        return ("interpolate", fewer) if asked or fewer.faster_order(memory_limit) == "diffuse" else ("project", work)
+    return asked or work.faster_order(memory_limit), work
+
+
+def _modes(spec: Filter, smallest_alpha: float) -> Modes | None:
+    """For every order that training can come to, from those that it begins with."""
+    least = min(smallest_alpha, float(spec.alpha.min()))
+    return choose_modes(spec, smallest_alpha=least, tolerance=TOLERANCE[torch.float32])
 
 
 def _workload(model: "FDMVGCL", graph: Graph, transform: FeatureTransform, spec: Filter) -> Workload:
-    sparse = graph.features is not None and not isinstance(graph.features, np.ndarray)
-    entries = graph.features.nnz if sparse else graph.num_nodes * transform.columns  # type: ignore[union-attr]
+    width, dense = transform.width, not transform.columns or isinstance(graph.features, np.ndarray)
+    entries = graph.num_nodes * width
+    if not dense:
+        entries = graph.features.nnz + graph.num_nodes * (width - transform.columns)  # type: ignore[union-attr]
     degree = chebyshev_coefficients(spec, TOLERANCE[torch.float32]).shape[1] - 1
     nnz = graph.adjacency.nnz + graph.num_nodes
-    return Workload(graph.num_nodes, nnz, transform.columns, entries, not sparse, model.dim, model.views, degree)
+    return Workload(graph.num_nodes, nnz, width, entries, dense, model.dim, model.views, degree)
 
 
 def _stepping_bytes(model: "FDMVGCL", graph: Graph, spec: Filter) -> int:

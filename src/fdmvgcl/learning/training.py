@@ -10,6 +10,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
+from fdmvgcl.diffusion.basis import DiffusionBasis
 from fdmvgcl.errors import ArgumentError, InputError
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
 from fdmvgcl.graphs.operators import Operator
@@ -104,7 +105,9 @@ class Trainer:
         )
         self.epoch, self.first_rank = 0, 0.0
 
-    def run(self, features: FeatureMatrix, operator: Operator, basis: Tensor | None = None) -> Iterator[dict[str, Any]]:
+    def run(
+        self, features: FeatureMatrix, operator: Operator, basis: DiffusionBasis | None = None
+    ) -> Iterator[dict[str, Any]]:
         """Train to the end, yielding each epoch's record after the step that it describes."""
         while not self.done:
             collapsed = False
@@ -122,7 +125,7 @@ class Trainer:
             else:
                 self.done = True
 
-    def _step(self, features: FeatureMatrix, operator: Operator, basis: Tensor | None) -> dict[str, Any]:
+    def _step(self, features: FeatureMatrix, operator: Operator, basis: DiffusionBasis | None) -> dict[str, Any]:
         started = time.perf_counter()
         self.optimiser.zero_grad()
         views = self.encoder(features, operator, basis)

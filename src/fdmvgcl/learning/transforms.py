@@ -1,5 +1,6 @@
 """FD-MVGCL as a PyTorch Geometric transform."""
 
+import numpy as np
 import torch
 from torch_geometric.data import Data
 from torch_geometric.transforms import BaseTransform
@@ -8,7 +9,7 @@ from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.learning.model import FDMVGCL
 
 
-class AddEmbedding(BaseTransform):
+class AddEmbedding(BaseTransform):  # type: ignore[misc]
     """Adds label-free embeddings to a graph as ``data.z``, shape (N, dim).
 
     Args:
@@ -21,5 +22,5 @@ class AddEmbedding(BaseTransform):
     def forward(self, data: Data) -> Data:
         graph = Graph.from_pyg(data)
         fitted = self.model.__sklearn_is_fitted__()
-        data.z = torch.from_numpy(self.model.transform(graph) if fitted else self.model.fit_transform(graph))
+        data.z = torch.as_tensor(np.asarray(self.model.transform(graph) if fitted else self.model.fit_transform(graph)))
         return data

@@ -57,7 +57,7 @@ def _shown(rank: float) -> str:
     return f"{rank:.1f}" if rank < 10 else f"{rank:.0f}"
 
 
-def judge(z: NDArray, history: Sequence[dict[str, Any]]) -> Verdict:
+def judge(z: NDArray[Any], history: Sequence[dict[str, Any]]) -> Verdict:
     """The verdict on an embedding (N, d) and the history of its training."""
     last = history[-1]["phase"] if history else None
     start = next((record["effective_rank"] for record in history if record["phase"] == last), None)

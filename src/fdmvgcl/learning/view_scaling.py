@@ -12,7 +12,7 @@ from fdmvgcl.losses import unit_rows
 
 def suggested_view_scaling(transform: FeatureTransform) -> ViewScaling:
     """``"view"`` where the features' magnitudes are kept, else ``"rows"``."""
-    return "view" if transform.scaling == "none" and not transform.substitute else "rows"
+    return "view" if transform.scaling == "none" and transform.columns else "rows"
 
 
 def view_norms(views: Tensor) -> Tensor:

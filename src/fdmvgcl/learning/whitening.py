@@ -41,4 +41,4 @@ def whitening(operator: Operator, x: Tensor, time: float) -> Tensor:
         return torch.eye(x.shape[1], dtype=x.dtype, device=x.device)
     variances, directions = torch.linalg.eigh(scatter)
     root = (directions / (variances.clamp_min(0.0) + ridge).sqrt()) @ directions.T
-    return (root * (full.norm() / (full @ root).norm())).to(x.dtype)
+    return torch.mul(root, full.norm() / (full @ root).norm()).to(x.dtype)
