@@ -1,11 +1,13 @@
 """Honest numbers: the linear probe, weights of views, the protocol of choices, controls and summaries."""
 
+from .comparison import Contender, compare
 from .controls import diffused, majority, raw
 from .fit import COARSE, Search
+from .labelled import Labelled
 from .metrics import score
 from .probe import PENALTIES, LinearProbe, fit_path
 from .protocol import Choice, Outcome, Trial, choose, evaluate, final_score, hide_test
-from .shares import log_shares, with_shares
+from .ranks import Ranks, average_ranks
 from .summary import Difference, Summary, Verdict, paired_difference, summarise
 from .views import NORMALISATIONS, Normalise, Rows, Views
 from .weights import tune, uniform
@@ -15,23 +17,27 @@ __all__ = [
     "NORMALISATIONS",
     "PENALTIES",
     "Choice",
+    "Contender",
     "Difference",
+    "Labelled",
     "LinearProbe",
     "Normalise",
     "Outcome",
+    "Ranks",
     "Rows",
     "Search",
     "Summary",
     "Trial",
     "Verdict",
     "Views",
+    "average_ranks",
     "choose",
+    "compare",
     "diffused",
     "evaluate",
     "final_score",
     "fit_path",
     "hide_test",
-    "log_shares",
     "majority",
     "paired_difference",
     "raw",
@@ -39,5 +45,4 @@ __all__ = [
     "summarise",
     "tune",
     "uniform",
-    "with_shares",
 ]

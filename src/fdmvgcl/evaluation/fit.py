@@ -3,9 +3,7 @@
 Choices go by the validation nodes' score, or by their likelihood where they are few: the accuracy of a hundred nodes
 moves by a point at a time and ties often, so that its best penalty is mostly luck. On halves of the validation nodes
 of Texas, Cornell, Wisconsin and Chameleon the likelihood of one half chose better for the other than accuracy did;
-where there are more of them neither was ahead. Where the probe is told the class shares of the validation nodes, and
-how sure it may be, the likelihood decides too: on halves of the validation nodes of Cora, CiteSeer and PubMed it then
-chose as well as accuracy did or better.
+where there are more of them neither was ahead.
 
 Where training nodes are many a path of penalties takes long and its best is easy to see, so less is searched there: a
 path ends after two penalties that gain neither in score nor in likelihood, its probes stop at ten times the tolerance,
@@ -25,7 +23,6 @@ from fdmvgcl.errors import UserError
 
 from .metrics import closeness, likelihood, score
 from .probe import PENALTIES, TOLERANCE, LinearProbe, fit_path, least_squares
-from .shares import with_shares
 from .span import LARGEST_GRAM
 from .views import NORMALISATIONS, FloatArray, Normalise, Rows, Views
 from .weights import uniform
@@ -53,8 +50,6 @@ class Search:
             validation nodes too, puts first. None searches all.
         screen: of the normalisations try only the one that least squares on some columns puts first, where training
             nodes are many. For views, whose columns have no order.
-        class_shares: give the probe the class shares of the validation nodes where labels are few
-            (:attr:`fdmvgcl.datasets.Split.few_labels`), see :func:`fdmvgcl.evaluation.shares.with_shares`.
     """
 
     normalisations: tuple[Normalise, ...] = NORMALISATIONS
@@ -63,7 +58,6 @@ class Search:
     tune_weights: bool = False
     shortlist: int | None = None
     screen: bool = False
-    class_shares: bool = True
 
 
 # Enough to rank the trials of one pool.
@@ -123,7 +117,7 @@ class Fit:
         best: Best | None = None
         surest, since = -np.inf, 0
         for penalty, probe in zip(search.penalties, probes, strict=False):
-            found = self._judge(penalty, probe, val, class_shares=search.class_shares)
+            found = self._judge(penalty, probe, val)
             since += 1
             if best is None or found.criterion > best.criterion:
                 best, since = found, 0
@@ -135,14 +129,10 @@ class Fit:
             raise UserError("the grid of penalties is empty")
         return best
 
-    def _judge(self, penalty: float, probe: LinearProbe, val: Rows, *, class_shares: bool) -> Best:
+    def _judge(self, penalty: float, probe: LinearProbe, val: Rows) -> Best:
         goals, decision = self.labels[self.split.val], probe.decision(val)
-        mended = class_shares and self.split.few_labels
-        if mended:
-            probe = with_shares(probe, decision, goals, self.labels[self.split.train])
-            decision = probe.decision(val)
         value, sureness = score(self.metric, decision, probe.classes, goals), likelihood(decision, probe.classes, goals)
-        return Best(sureness if self.by_likelihood or mended else value, value, sureness, penalty, probe)
+        return Best(sureness if self.by_likelihood else value, value, sureness, penalty, probe)
 
     def quick(self, beta: FloatArray, normalise: Normalise, penalties: Sequence[float]) -> list[float]:
         """How well least squares, which needs no iterations, does on validation, one number a penalty."""

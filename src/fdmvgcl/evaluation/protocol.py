@@ -17,6 +17,7 @@ from fdmvgcl.errors import UserError
 
 from .fit import COARSE, Best, Fit, Search
 from .metrics import score
+from .probe import LinearProbe
 from .views import FloatArray, Matrix, Normalise, Views
 from .weights import tune, uniform
 
@@ -39,6 +40,7 @@ class Choice:
     """What validation chose for one split, with the probe's decision values on the test nodes, shape (n_test, C).
 
     ``criterion`` is what it was chosen by: the score ``validation`` itself, or the likelihood where nodes are few.
+    ``probe`` takes rows prepared with ``normalise``; None where nothing was fitted.
     """
 
     trial: int
@@ -50,6 +52,7 @@ class Choice:
     criterion: float
     classes: NDArray[np.int64] = field(repr=False, compare=False)
     decision: FloatArray = field(repr=False, compare=False)
+    probe: LinearProbe | None = field(default=None, repr=False, compare=False)
 
     def record(self) -> dict[str, Any]:
         """What was chosen, ready for JSON: enough to make the choice again."""
@@ -184,4 +187,5 @@ def _choice(
         criterion=found.criterion,
         classes=found.probe.classes,
         decision=found.probe.decision(fit.views.rows(beta, normalise, fit.split.test)),
+        probe=found.probe,
     )

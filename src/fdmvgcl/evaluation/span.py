@@ -96,7 +96,7 @@ def _factor(gram: NDArray[np.float32]) -> NDArray[np.float32]:
     while True:
         raised = gram + np.diag(np.full(len(gram), share * mean, np.float32))
         try:
-            return scipy.linalg.cholesky(raised, lower=True, overwrite_a=True)
+            return np.asarray(scipy.linalg.cholesky(raised, lower=True, overwrite_a=True))
         except scipy.linalg.LinAlgError:
             share *= 10
 

@@ -42,18 +42,18 @@ class Rows:
 
     @property
     def sparse(self) -> bool:
-        return sp.issparse(self.matrix)
+        return bool(sp.issparse(self.matrix))
 
     def product(self, weights: FloatArray) -> FloatArray:
         """``(M - u vᵀ) weights``, weights of shape (d, C)."""
-        result = (self.matrix @ weights.astype(self.matrix.dtype, copy=False)).astype(float, copy=False)
+        result: FloatArray = (self.matrix @ weights.astype(self.matrix.dtype, copy=False)).astype(float, copy=False)
         if self.left is not None and self.right is not None:
             result = result - np.outer(self.left, self.right @ weights)
         return result
 
     def adjoint(self, values: FloatArray) -> FloatArray:
         """``(M - u vᵀ)ᵀ values``, values of shape (n, C)."""
-        result = (self.matrix.T @ values.astype(self.matrix.dtype, copy=False)).astype(float, copy=False)
+        result: FloatArray = (self.matrix.T @ values.astype(self.matrix.dtype, copy=False)).astype(float, copy=False)
         if self.left is not None and self.right is not None:
             result = result - np.outer(self.right, self.left @ values)
         return result
@@ -61,8 +61,8 @@ class Rows:
     def column_squares(self) -> FloatArray:
         """Sum of squares of each column, shape (d,)."""
         if not self.sparse:
-            return np.einsum("ij,ij->j", self.matrix, self.matrix)
-        squares = np.asarray(self.matrix.power(2).sum(axis=0)).ravel()
+            return np.asarray(np.einsum("ij,ij->j", self.matrix, self.matrix))
+        squares: FloatArray = np.asarray(self.matrix.power(2).sum(axis=0)).ravel()
         if self.left is not None and self.right is not None:
             squares = squares - 2 * self.right * (self.matrix.T @ self.left) + self.right**2 * (self.left @ self.left)
         return np.maximum(squares, 0.0)
@@ -71,7 +71,7 @@ class Rows:
         """The matrix itself, shape (n, d)."""
         if not self.sparse:
             return np.asarray(self.matrix)
-        full = self.matrix.toarray()
+        full: FloatArray = self.matrix.toarray()
         return full if self.left is None or self.right is None else full - np.outer(self.left, self.right)
 
 
@@ -97,7 +97,7 @@ class Views:
 
     @property
     def sparse(self) -> bool:
-        return sp.issparse(self.arrays[0])
+        return bool(sp.issparse(self.arrays[0]))
 
     @cached_property
     def narrow(self) -> "Views":
@@ -114,8 +114,8 @@ class Views:
         """Covariance of each column between views, shape (K, K, d)."""
         count, width = self.means.shape
         if self.sparse:
-            squares = self.arrays[0].power(2).mean(axis=0, dtype=np.float64)
-            return (np.asarray(squares).ravel() - self.means[0] ** 2).reshape(1, 1, width)
+            squares = np.asarray(self.arrays[0].power(2).mean(axis=0, dtype=np.float64)).ravel()
+            return np.reshape(squares - self.means[0] ** 2, (1, 1, width))
         total = np.zeros((count, count, width))
         nodes = self.arrays[0].shape[0]
         for start in range(0, nodes, CHUNK_ROWS):
@@ -125,7 +125,7 @@ class Views:
                     total[k, other] += np.einsum("nj,nj->j", blocks[k], blocks[other])
         lower = np.tril_indices(count, -1)
         total[lower] = total[lower[::-1]]
-        return total / nodes
+        return np.asarray(total / nodes)
 
     def mean(self, beta: FloatArray) -> FloatArray:
         """Column means of Z(β), shape (d,)."""
@@ -133,7 +133,7 @@ class Views:
 
     def deviation(self, beta: FloatArray) -> FloatArray:
         """Column standard deviations of Z(β), shape (d,)."""
-        variance = np.einsum("k,klj,l->j", beta, self.covariances, beta)
+        variance: FloatArray = np.einsum("k,klj,l->j", beta, self.covariances, beta)
         return np.sqrt(np.maximum(variance, 0.0))
 
     def combine(self, beta: FloatArray, index: NDArray[np.int64]) -> Matrix:
@@ -160,17 +160,17 @@ class Views:
             return Rows(block)
         mean = self.mean(beta)
         if normalise == "standardise":
-            scale = _reciprocal(self.deviation(beta), relative_to=np.abs(mean))
+            scale = reciprocal(self.deviation(beta), relative_to=np.abs(mean))
             if self.sparse:
                 return Rows(block @ sp.diags_array(scale), np.ones(len(index)), mean * scale)
             return Rows((block - mean) * scale)
         if self.sparse:
             squares = block.power(2).sum(axis=1) - 2 * (block @ mean) + mean @ mean
-            left = _reciprocal(np.sqrt(np.maximum(squares, 0.0)), relative_to=np.linalg.norm(mean))
+            left = reciprocal(np.sqrt(np.maximum(squares, 0.0)), relative_to=np.linalg.norm(mean))
             return Rows(sp.diags_array(left) @ block, left, mean)
         block -= mean
         norms = np.linalg.norm(block, axis=1)
-        return Rows(block * _reciprocal(norms, relative_to=np.linalg.norm(mean))[:, None])
+        return Rows(block * reciprocal(norms, relative_to=np.linalg.norm(mean))[:, None])
 
     def axes(self, normalise: Normalise) -> NDArray[np.float32]:
         """Principal axes of all nodes' rows with uniform β, shape (d, d), orthonormal columns; found once.
@@ -189,7 +189,7 @@ class Views:
         return self._axes[normalise]
 
 
-def _reciprocal(values: FloatArray, *, relative_to: Any) -> FloatArray:
+def reciprocal(values: FloatArray, *, relative_to: Any) -> FloatArray:
     """1 / values, and 0 where a value is only the rounding error of a float32 difference."""
     real = values > np.finfo(np.float32).eps * relative_to
     return np.divide(1.0, values, out=np.zeros_like(values), where=real)

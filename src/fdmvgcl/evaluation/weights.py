@@ -26,7 +26,7 @@ def away(beta: FloatArray, view: int, step: float) -> FloatArray:
     if beta[view] >= 1.0:
         return beta.copy()
     left = max(beta[view] - step, 0.0)
-    moved = beta * (1.0 - left) / (1.0 - beta[view])
+    moved: FloatArray = beta * (1.0 - left) / (1.0 - beta[view])
     moved[view] = left
     return moved
 
