@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fdmvgcl.errors import InputError
+from fdmvgcl.graphs.node_ids import close_ids
 from fdmvgcl.learning.verdict import Verdict, judge
 from fdmvgcl.results.outputs import ResultFolder, write_views
-from fdmvgcl.results.search import _first, _row_of, close_ids, nearest
+from fdmvgcl.results.search import _first, _index, nearest
 from fdmvgcl.results.vectors import VectorFile, write_vectors
 
 
@@ -52,10 +53,8 @@ class TestVectors:
         with VectorFile(tmp_path / "z") as file:
             assert file.columns == {"z": width}
             np.testing.assert_array_equal(file.read("z"), z)
-            for row in (0, 1023, 1024, 2499):
-                np.testing.assert_array_equal(file.row("z", row), z[row])
-            with pytest.raises(IndexError, match="2500"):
-                file.row("z", 2500)
+            some = np.array([2499, 0, 1024, 1023, 0])
+            np.testing.assert_array_equal(file.rows("z", some), z[some])
 
     def test_a_large_file_comes_in_pieces(self, tmp_path: Path) -> None:
         z = vectors(9000, 512)  # two row groups
@@ -84,7 +83,7 @@ class TestVectors:
         pq.write_table(pa.table({"z": flat, "id": names(3000)}), tmp_path / "z", **how)
         with VectorFile(tmp_path / "z") as file:
             np.testing.assert_array_equal(file.read("z"), z)
-            np.testing.assert_array_equal(file.row("z", 2999), z[2999])
+            np.testing.assert_array_equal(file.rows("z", np.array([2999])), z[2999:])
 
     def test_missing_values_are_not_skipped(self, tmp_path: Path) -> None:
         table = pa.table({"id": ["a", "b"], "z": pa.array([[1, None], [3, 4]], pa.list_(pa.float32(), 2))})
@@ -158,7 +157,7 @@ class TestNearest:
     def test_an_id_is_found_where_it_stands(self, ids: list[str], asked: str, skipped: int) -> None:
         chunks = pa.chunked_array([ids[:4], ["no", *ids[4:]]], pa.string()).slice(skipped)
         listed = chunks.to_pylist()
-        assert _row_of(asked, chunks) == (listed.index(asked) if asked in listed else None)
+        assert _index([asked, "\udcff"], chunks).tolist() == [listed.index(asked) if asked in listed else -1, -1]
 
     @pytest.mark.parametrize(
         ("asked", "meant"),

@@ -14,9 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from fdmvgcl.diffusion.cost import Order
+from fdmvgcl.diffusion.cost import ORDERS, Order
 from fdmvgcl.errors import InputError
+from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.graph_file import load_either
+from fdmvgcl.learning.settings import dotted
 from fdmvgcl.learning.training import Trainer, read_checkpoint
 from fdmvgcl.results.outputs import ResultFolder
 
@@ -80,34 +83,42 @@ def resumed_order(path: Path, fingerprint: str) -> Order:
     """The order of work of the run that left this checkpoint, if it was on the graph with this fingerprint."""
     _, progress = read_checkpoint(path)
     settings = progress.get("settings")
-    if not isinstance(settings, dict) or settings.get("order_of_work") not in ("project", "diffuse"):
+    if not isinstance(settings, dict) or settings.get("order_of_work") not in ORDERS:
         raise InputError(path, "is not a checkpoint of fdmvgcl embed")
     if settings.get("graph") != fingerprint:
         raise InputError(path, "was made on another graph; give the same input, or start anew without --resume")
-    return settings["order_of_work"]
+    order: Order = settings["order_of_work"]
+    return order
 
 
-def is_finished(folder: ResultFolder, settings: dict[str, Any], fingerprint: str, *, views: bool) -> bool:
-    """Whether a run with these settings on this graph was finished here and nothing was begun after it."""
-    if folder.checkpoint.exists():
-        return False
-    wanted = [
-        folder.embeddings,
-        folder.history,
-        folder.model / "weights.safetensors",
-        *([folder.views] if views else []),
-    ]
+def is_finished(folder: ResultFolder, *, views: bool) -> bool:
+    """Whether a run was finished here, nothing was begun after it, and none of its files is lost."""
+    wanted = [folder.embeddings, folder.history, folder.graph, folder.model / "weights.safetensors"]
+    return not folder.checkpoint.exists() and all(path.is_file() for path in [*wanted, *[folder.views] * views])
+
+
+def refuse_other(folder: ResultFolder, settings: dict[str, Any], fingerprint: str) -> None:
+    """Refuse to resume a finished run with other settings, or on another graph."""
     try:
-        same = json.loads((folder.model / "config.json").read_bytes())["settings"] == settings
-        whole = all(path.is_file() for path in wanted)
-        return same and whole and graph_fingerprint(Graph.load(folder.graph)) == fingerprint
-    except (OSError, ValueError, LookupError, TypeError):
-        return False  # not as we leave it, so it is to be made anew
+        found = dotted(json.loads((folder.model / "config.json").read_bytes())["settings"])
+        known = graph_fingerprint(load_either(folder.graph))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        raise InputError(folder.path, "is finished, but cannot be read; leave out --resume to begin anew") from None
+    told = [
+        f"{name}={found.get(name)}, not {value}" for name, value in dotted(settings).items() if found.get(name) != value
+    ]
+    if known != fingerprint:
+        told.append("another graph")
+    if told:
+        raise InputError(folder.path, f"is finished, with {told[0]}; leave out --resume to begin anew")
 
 
-def graph_fingerprint(graph: Graph) -> str:
+def graph_fingerprint(graph: Graph | GraphSet) -> str:
     """The same for the same ids, edges, weights and features, and no others."""
     digest = hashlib.blake2b(digest_size=16)
+    if isinstance(graph, GraphSet):
+        digest.update(json.dumps(graph.ids).encode())
+        graph = graph.block
     digest.update(json.dumps([graph.ids, graph.feature_names, graph.directed]).encode())
     for matrix in (graph.adjacency, graph.features):
         if matrix is None:

@@ -99,4 +99,4 @@ def _sized(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _aligned(points: NDArray[np.float64], to: NDArray[np.float64]) -> NDArray[np.float64]:
     turn, _ = orthogonal_procrustes(points, to)
-    return points @ turn
+    return np.asarray(points @ turn)

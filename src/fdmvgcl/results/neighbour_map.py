@@ -73,7 +73,7 @@ def _calibrated(squares: NDArray[np.float64], perplexity: float) -> NDArray[np.f
     goal = np.log(perplexity)
     for _ in range(24):
         middle = (low + high) / 2
-        p = np.exp(-np.exp(middle) * shifted / scale)
+        p: NDArray[np.float64] = np.exp(-np.exp(middle) * shifted / scale)
         p /= p.sum(axis=1, keepdims=True)
         entropy = -(p * np.log(np.maximum(p, 1e-300))).sum(axis=1, keepdims=True)
         low, high = np.where(entropy > goal, middle, low), np.where(entropy > goal, high, middle)
@@ -134,6 +134,6 @@ class _Grid:
         cells = centre[:, 0] * size + centre[:, 1] + around
         charge = np.bincount(cells.ravel(), weights.ravel(), minlength=size * size).reshape(size, size)
         fields = fft.irfft2(self.kernels * fft.rfft2(charge.astype(np.float32)), (size, size)).reshape(3, -1)
-        felt = (fields[:, cells] * weights).sum(axis=1)
+        felt: NDArray[np.float32] = (fields[:, cells] * weights).sum(axis=1)
         total = max(float(felt[0].sum()) - len(points), 1e-12)  # less the kernel of each point with itself
         return felt[1:].T / total

@@ -16,9 +16,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
-from fdmvgcl.files import atomic_write
+from fdmvgcl.files import atomic_write, open_lock
+from fdmvgcl.results.replacing import finish
 from fdmvgcl.results.vectors import VectorFile, write_vectors
 
+_LOCK = ".fdmvgcl.lock"
 _ASIDE = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")  # what a killed process leaves of files.atomic_write
 
 
@@ -53,6 +55,10 @@ class ResultFolder:
         return self.path / "evaluation.json"
 
     @property
+    def checks(self) -> Path:
+        return self.path / "checks.json"
+
+    @property
     def run(self) -> Path:
         return self.path / "run.json"
 
@@ -78,17 +84,34 @@ class ResultFolder:
         """Itself, if it holds a finished run."""
         if not self.path.exists():
             raise InputError(self.path, "no such folder")
+        finish(self.path)
         if not (self.model / "config.json").is_file() or not self.embeddings.is_file():
             state = "an unfinished run (go on with embed --resume)" if self.checkpoint.is_file() else "no results"
             raise InputError(self.path, f"must be a folder that fdmvgcl embed has written, but it holds {state}")
         return self
 
     @contextlib.contextmanager
-    def claimed(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
+        """Hold the folder: another run that wants to write here is told by whom it is held. A dead one holds none."""
+        path = self.path / _LOCK
+        with open_lock(path) as handle:
+            if handle is None:
+                holder = path.read_text(errors="replace")[:120] if path.exists() else ""
+                rule = (
+                    f"is written to by another run ({holder.strip() or 'unknown'}); wait for it, or use another folder"
+                )
+                raise InputError(self.path, rule)
+            yield
+
+    @contextlib.contextmanager
+    def claimed(self, source: str | None = None) -> Iterator[None]:
         """Make the folder ready to be written to, and take it away again if nothing came of it.
 
-        Refused with one :class:`InputError` before any work: what cannot be written to, and a folder with other things
-        in it, where a ``graph.npz`` might be the user's own.
+        Refused with one :class:`InputError` before any work: what cannot be written to, what another run writes to, and
+        a folder with other things in it, where a ``graph.npz`` might be the user's own.
+
+        Args:
+            source: what is embedded; results of another source are refused. None writes over them.
         """
         missing: list[Path] = []
         try:
@@ -98,20 +121,34 @@ class ResultFolder:
             probe.touch()
             probe.unlink()
             leftovers = [entry for entry in self.path.glob(".*") if _ASIDE.fullmatch(entry.name)]
-            foreign = not self.is_ours and any(entry not in leftovers for entry in self.path.iterdir())
+            ours = [*leftovers, self.path / _LOCK]
+            foreign = not self.is_ours and any(entry not in ours for entry in self.path.iterdir())
         except OSError as error:
             _remove_empty(missing)
             reason = "it is a file" if isinstance(error, FileExistsError) else error.strerror or error
             raise InputError(self.path, f"cannot be written to ({reason})") from None
         if foreign:
             raise InputError(self.path, "is not empty and holds no results of fdmvgcl; use another folder with -o")
-        for leftover in (*leftovers, *self.model.glob(".*.tmp")):
-            leftover.unlink(missing_ok=True)
         try:
-            yield
+            with self.locked():
+                for leftover in (*leftovers, *self.model.glob(".*.tmp")):
+                    leftover.unlink(missing_ok=True)
+                self._check_source(source)
+                yield
         except BaseException:
             _remove_empty(missing)
             raise
+
+    def _check_source(self, source: str | None) -> None:
+        if source is None or not self.run.is_file():
+            return
+        try:
+            found = json.loads(self.run.read_bytes()).get("source")
+        except (ValueError, AttributeError):
+            return
+        if found != source:
+            told = f"holds the results of {found}; use another folder with -o, or write over them with --force"
+            raise InputError(self.path, told)
 
     def read_views(self) -> list[NDArray[np.float32]] | None:
         """The views (N, d), None if they were not kept."""
@@ -127,6 +164,18 @@ class ResultFolder:
     def write_evaluation(self, record: dict[str, Any]) -> None:
         _write_json(self.evaluation, record)
 
+    def read_checks(self) -> dict[str, Any]:
+        """What was measured of answers that the folder gives, by command; empty if nothing, or nothing that is ours."""
+        return _read_object(self.checks)
+
+    def write_checks(self, name: str, record: Any) -> None:
+        """Keep what was measured, until the folder gets other vectors."""
+        _write_json(self.checks, self.read_checks() | {name: record})
+
+    def read_run(self) -> dict[str, Any]:
+        """What :meth:`write_run` wrote; empty where nothing, or nothing of ours, is there."""
+        return _read_object(self.run)
+
     def write_run(self, record: dict[str, Any]) -> None:
         """What was asked for and with which versions, so that it can be run again."""
         _write_json(self.run, record)
@@ -140,7 +189,7 @@ class ResultFolder:
 
     def forget_labels(self) -> None:
         """Take away what tells of labels, and the report: all of it is of embeddings that are replaced now."""
-        for path in (self.evaluation, self.labels, self.report):
+        for path in (self.evaluation, self.checks, self.labels, self.report):
             path.unlink(missing_ok=True)
 
 
@@ -150,6 +199,24 @@ def write_views(
     """``views.parquet``: views (K, N, d) as columns ``view_0`` …, their orders and weights in the schema."""
     columns = {f"view_{k}": view for k, view in enumerate(views)}
     write_vectors(path, ids, columns, {"alphas": list(alphas), "betas": list(betas)})
+
+
+def default_folder(source: str) -> Path:
+    """``edges.fdmvgcl`` for ``data/edges.csv``, in the working folder."""
+    from fdmvgcl.graphs.readers.opening import PACKED_ENDINGS, STDIN  # late: what searches vectors reads no graph
+
+    name = Path(source).name if source != STDIN else "stdin"
+    for ending in PACKED_ENDINGS:
+        name = name.removesuffix(ending)
+    return Path(f"{Path(name).stem or 'graph'}.fdmvgcl")
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _write_json(path: Path, record: dict[str, Any]) -> None:

@@ -1,19 +1,18 @@
-"""Exact nearest neighbours by cosine, and what an id that does not exist was probably meant to be. No torch."""
+"""Exact nearest neighbours by cosine. No torch."""
 
-import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError, shown
 from fdmvgcl.files import StrPath
-from fdmvgcl.results.vectors import VectorFile
+from fdmvgcl.graphs.node_ids import suggestion
+from fdmvgcl.results.vectors import VectorFile, unit_rows
 
-_CANDIDATES = 500
-_LONGEST = 100
 _QUERIES = 1024
 _DIGITS = 6  # what float32 has: a product may end otherwise for equal rows at different places
 
@@ -26,29 +25,72 @@ class Neighbour:
     cosine: float
 
 
-def nearest(path: StrPath, node: str, count: int, column: str = "z") -> list[Neighbour]:
-    """The ``count`` nodes whose vectors point most nearly where that of ``node`` does, itself left out.
+def nearest(path: StrPath, node: str, count: int) -> list[Neighbour]:
+    """The ``count`` nodes of a file of vectors that point most nearly where ``node`` does; see :func:`nearest_of`."""
+    return nearest_of(path, [node], count)[node]
+
+
+def nearest_of(
+    path: StrPath, nodes: Sequence[str] | None, count: int, *, asked: StrPath | None = None
+) -> dict[str, list[Neighbour]]:
+    """For each of many nodes the ``count`` whose vectors point most nearly where its own does, itself left out.
 
     Of equals the one that stands first in the file comes first. The cosine with a zero vector is 0.
+
+    Args:
+        path: the file of vectors ``z`` that neighbours are looked for in.
+        nodes: ids, in the order of the answer; None for all of ``asked``.
+        count: how many neighbours.
+        asked: a file with the vectors of ``nodes``, if these are others: such as ``transform`` writes.
     """
     with VectorFile(path) as file:
-        if column not in file.columns:
-            raise InputError(path, f"must have a column {column!r}, got {shown(list(file.columns))}")
+        width = _width(file)
         ids = file.ids()
-        row = _row_of(node, ids)
-        if row is None:
-            raise InputError(path, f"has no node {shown(node)}{_suggestion(node, ids)}")
-        query = file.row(column, row)[None]
-        numbers, cosines = nearest_rows(file.blocks(column), query, np.array([row]), min(count, file.num_rows - 1))
-    return [Neighbour(ids[i].as_py(), float(cosine)) for i, cosine in zip(numbers[0].tolist(), cosines[0], strict=True)]
+        if asked is None:
+            wanted = list(dict.fromkeys(ids.to_pylist() if nodes is None else nodes))
+            own = rows_of(wanted, ids, path)
+            queries = file.rows("z", own)
+        else:
+            with VectorFile(asked) as other:
+                if _width(other) != width:
+                    raise InputError(asked, f"must have vectors of {width} numbers, as {path} has, got {_width(other)}")
+                wanted = list(dict.fromkeys(other.ids().to_pylist() if nodes is None else nodes))
+                queries = other.rows("z", rows_of(wanted, other.ids(), asked))
+            own = _index(wanted, ids)
+        others = file.num_rows - int((own >= 0).all())
+        numbers, cosines = nearest_rows(file.blocks("z"), queries, own, min(count, others))
+    names = ids.combine_chunks()
+    return {
+        node: [Neighbour(names[i].as_py(), float(cosine)) for i, cosine in zip(*found, strict=True) if i >= 0]
+        for node, *found in zip(wanted, numbers.tolist(), cosines, strict=True)
+    }
 
 
-def _row_of(node: str, ids: pa.ChunkedArray) -> int | None:
-    try:
-        row = ids.index(pa.scalar(node, ids.type)).as_py()
-    except UnicodeEncodeError:  # bytes of a command line that are no text, and so no id
-        return None
-    return None if row < 0 else row
+def rows_of(nodes: Sequence[str], ids: pa.ChunkedArray, path: StrPath) -> NDArray[np.int64]:
+    """Row numbers of nodes in a file with these ids, or an :class:`InputError` with near misses of one that is not."""
+    rows = _index(nodes, ids)
+    if (rows < 0).any():
+        node = nodes[int(np.argmax(rows < 0))]
+        raise InputError(path, f"has no node {shown(node)}{suggestion(node, ids)}")
+    return rows
+
+
+def _index(nodes: Sequence[str], ids: pa.ChunkedArray) -> NDArray[np.int64]:
+    """Row numbers, -1 for what is no id."""
+    # Bytes of a command line that are no text are no id.
+    texts = [node if node.isascii() or _is_text(node) else None for node in nodes]
+    found = pc.index_in(pa.array(texts, ids.type), value_set=ids, skip_nulls=True)
+    return np.asarray(pc.fill_null(found, -1), dtype=np.int64)
+
+
+def _is_text(node: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in node)
+
+
+def _width(file: VectorFile) -> int:
+    if "z" not in file.columns:
+        raise InputError(file.path, f"must have a column 'z', got {shown(list(file.columns))}")
+    return int(file.columns["z"])
 
 
 def nearest_rows(
@@ -64,12 +106,12 @@ def nearest_rows(
         own: the queries' own row numbers, left out of their neighbours.
         count: how many.
     """
-    wanted = _unit(queries)
+    wanted = unit_rows(queries)
     numbers = np.full((len(queries), count), -1, dtype=np.int64)
     cosines = np.full((len(queries), count), -np.inf, dtype=np.float32)
     first = 0
     for block in blocks:
-        unit = _unit(block)
+        unit = unit_rows(block)
         for start in range(0, len(queries), _QUERIES):
             part = slice(start, start + _QUERIES)
             found = (wanted[part] @ unit.T).round(_DIGITS)
@@ -93,11 +135,6 @@ def _best(
     return np.take_along_axis(numbers, order, axis=1), np.take_along_axis(cosines, order, axis=1)
 
 
-def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
-
-
 def _first(keys: NDArray[np.float32], count: int) -> NDArray[np.intp]:
     """``np.argsort(keys, kind="stable")[:count]`` without sorting the rest."""
     if not 0 < count < len(keys):
@@ -105,35 +142,3 @@ def _first(keys: NDArray[np.float32], count: int) -> NDArray[np.intp]:
     last = np.partition(keys, count - 1)[count - 1]
     pool = np.flatnonzero(~(keys > last))  # not "<=": NaN sorts last, but is among the first if there is nothing else
     return pool[np.argsort(keys[pool], kind="stable")[:count]]
-
-
-def _suggestion(node: str, ids: pa.ChunkedArray) -> str:
-    close = close_ids(node, ids)
-    return f"; did you mean {' or '.join(shown(each) for each in close)}?" if close else ""
-
-
-def close_ids(node: str, ids: pa.ChunkedArray, count: int = 3) -> list[str]:
-    """Up to ``count`` ids like ``node``.
-
-    Only ids that share as long a beginning or end with it as any id does are compared letter by letter: that would
-    take seconds for all of a hundred thousand.
-    """
-    import pyarrow.compute as pc
-
-    lowered = pc.utf8_lower(ids)
-    wanted = node.strip().lower()[:_LONGEST]
-    length = len(wanted)
-    beginnings = (pc.starts_with(lowered, wanted[: length - cut]) for cut in range(length))
-    ends = (pc.ends_with(lowered, wanted[cut:]) for cut in range(length))
-    pool = {*_first_found(ids, beginnings), *_first_found(ids, ends)}
-    spelling = {each.lower(): each for each in sorted(pool, reverse=True)}
-    return [spelling[each] for each in difflib.get_close_matches(wanted, sorted(spelling), n=count)]
-
-
-def _first_found(ids: pa.ChunkedArray, masks: Iterator[pa.ChunkedArray]) -> list[str]:
-    """The ids that the first mask with any keeps."""
-    for mask in masks:
-        found = ids.filter(mask)
-        if len(found):
-            return found.slice(0, _CANDIDATES).to_pylist()
-    return []

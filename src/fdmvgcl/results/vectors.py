@@ -2,8 +2,9 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,25 +33,53 @@ def write_vectors(
         columns: name -> (N, d) float32, stored as fixed-size lists.
         metadata: kept as JSON in the schema.
     """
-    arrays, fields = [pa.array(ids, pa.string())], [pa.field("id", pa.string(), nullable=False)]
-    for name, values in columns.items():
-        # "Not null" spares readers the definition levels: half of the time that reading takes.
-        kind = pa.list_(pa.field("element", pa.float32(), nullable=False), values.shape[1])
-        arrays.append(pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(values).reshape(-1)), type=kind))
-        fields.append(pa.field(name, kind, nullable=False))
+    with atomic_write(path) as handle, vector_writer(handle, _widths(columns), metadata) as write:
+        write(pa.array(ids, pa.string()), columns)
+
+
+@contextmanager
+def vector_writer(
+    handle: IO[bytes], widths: Mapping[str, int], metadata: Mapping[str, Any] | None = None
+) -> Iterator[Callable[[pa.Array, Mapping[str, NDArray[np.float32]]], None]]:
+    """What writes ids (n,) and columns of vectors (n, d), a piece of the file at a time.
+
+    Args:
+        handle: the open file.
+        widths: name -> d of each column.
+        metadata: kept as JSON in the schema.
+    """
+    fields = [pa.field("id", pa.string(), nullable=False)]
+    # "Not null" spares readers the definition levels: half of the time that reading takes.
+    kinds = {name: pa.list_(pa.field("element", pa.float32(), nullable=False), d) for name, d in widths.items()}
+    fields += [pa.field(name, kind, nullable=False) for name, kind in kinds.items()]
     notes = {key: json.dumps(value) for key, value in (metadata or {}).items()}
-    table = pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=notes or None))
-    width = max(values.shape[1] for values in columns.values())
-    with atomic_write(path) as handle:
-        pq.write_table(
-            table,
-            handle,
-            row_group_size=max(1, _GROUP_VALUES // width),
-            compression="none",  # random mantissas do not pack, and similar reads the file on every call
-            use_dictionary=False,
-            write_statistics=False,
-            data_page_size=8 * _GROUP_VALUES,
-        )
+    schema = pa.schema(fields, metadata=notes or None)
+    rows = max(1, _GROUP_VALUES // max(widths.values()))
+    with pq.ParquetWriter(
+        handle,
+        schema,
+        compression="none",  # random mantissas do not pack, and similar reads the file on every call
+        use_dictionary=False,
+        write_statistics=False,
+        data_page_size=8 * _GROUP_VALUES,
+    ) as file:
+
+        def write(ids: pa.Array, columns: Mapping[str, NDArray[np.float32]]) -> None:
+            flat = {name: pa.array(np.ascontiguousarray(values).reshape(-1)) for name, values in columns.items()}
+            arrays = [pa.FixedSizeListArray.from_arrays(flat[name], type=kind) for name, kind in kinds.items()]
+            file.write_table(pa.Table.from_arrays([ids, *arrays], schema=schema), row_group_size=rows)
+
+        yield write
+
+
+def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Rows of length 1, shape (n, d); a zero row stays zero."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0))
+
+
+def _widths(columns: Mapping[str, NDArray[np.float32]]) -> dict[str, int]:
+    return {name: values.shape[1] for name, values in columns.items()}
 
 
 class VectorFile:
@@ -83,7 +112,7 @@ class VectorFile:
 
     @property
     def num_rows(self) -> int:
-        return self._file.metadata.num_rows
+        return int(self._file.metadata.num_rows)
 
     def ids(self) -> pa.ChunkedArray:
         """All ids, as Arrow strings."""
@@ -98,22 +127,19 @@ class VectorFile:
         for group in range(self._file.num_row_groups):
             yield from self._group(column, group)
 
-    def row(self, column: str, row: int) -> NDArray[np.float32]:
-        """One vector, shape (d,)."""
-        for group in range(self._file.num_row_groups):
-            count = self._file.metadata.row_group(group).num_rows
-            if row >= count:
-                row -= count
-                continue
-            for block in self._group(column, group):
-                if row < len(block):
-                    return block[row].copy()
-                row -= len(block)
-        raise IndexError(f"row must be less than {self.num_rows}")
-
     def read(self, column: str) -> NDArray[np.float32]:
         """All vectors, shape (N, d)."""
         return np.concatenate(list(self.blocks(column)))
+
+    def rows(self, column: str, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Some of the vectors, shape (n, d), in any order, read without holding the others."""
+        found = np.empty((len(numbers), self.columns[column]), dtype=np.float32)
+        first = 0
+        for block in self.blocks(column):
+            inside = np.flatnonzero((numbers >= first) & (numbers < first + len(block)))
+            found[inside] = block[numbers[inside] - first]
+            first += len(block)
+        return found
 
     def _group(self, column: str, group: int) -> Iterator[NDArray[np.float32]]:
         """The vectors of a row group."""
@@ -131,4 +157,4 @@ class VectorFile:
 
 
 def _holds_vectors(field: pa.Field) -> bool:
-    return pa.types.is_fixed_size_list(field.type) and pa.types.is_float32(field.type.value_type)
+    return bool(pa.types.is_fixed_size_list(field.type) and pa.types.is_float32(field.type.value_type))

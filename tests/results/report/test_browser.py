@@ -6,6 +6,9 @@ from typing import Any
 
 import networkx as nx
 import pytest
+from typer.testing import CliRunner
+
+from fdmvgcl import cli
 
 Embed = Callable[..., Path]
 Look = Callable[..., Any]
@@ -161,3 +164,25 @@ class TestPage:
     def test_without_scripts_it_says_so(self, club: Path, look: Look) -> None:
         page = look(club, java_script_enabled=False).page
         assert "Allow scripts" in page.locator("noscript").text_content()
+
+
+class TestGraphs:
+    def test_a_click_shows_the_graph_drawn(self, tmp_path: Path, look: Look) -> None:
+        lines = ["graph,source,target"]
+        for i in range(12):
+            graph = nx.cycle_graph(5 + i) if i else nx.star_graph(250)
+            lines += [f"g{i},{a},{b}" for a, b in graph.edges]
+        (tmp_path / "edges.csv").write_text("\n".join(lines) + "\n")
+        arguments = ["--level", "graph", "--dim", "8", "--epochs", "2", "--views", "3", "-o", str(tmp_path / "out")]
+        assert CliRunner().invoke(cli.app, ["embed", str(tmp_path / "edges.csv"), *arguments]).exit_code == 0
+        page = look(tmp_path / "out").page
+        assert page.locator("#lead").text_content().startswith("12 graphs, each turned into a vector")
+        page.fill("#search", "g7")
+        page.keyboard.press("Enter")
+        assert page.locator(".picture circle").count() == 12
+        assert page.locator(".picture line").count() == 12
+        assert "12 nodes" in page.locator(".panel .about").text_content()
+        page.fill("#search", "g0")
+        page.keyboard.press("Enter")
+        assert page.locator(".picture").count() == 0
+        assert "Not drawn: it has more than 200 nodes." in page.locator("#panel").text_content()

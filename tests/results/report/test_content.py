@@ -74,6 +74,15 @@ class TestContent:
         write_report(folder)
         assert (folder / "report.html").read_bytes() == before
 
+    def test_next_steps_name_the_folder_and_a_node(self, embed: Embed) -> None:
+        folder = embed([("O'Brien", "a b"), ("O'Brien", "c"), ("c", "d")], "--dim", 4, "--epochs", 1, "--views", 2)
+        steps = dict(content(folder)["again"]["next"])
+        assert shlex.split(steps["Nodes like one"]) == ["fdmvgcl", "similar", folder.name, "--id", "O'Brien"]
+        for step in steps.values():
+            name = shlex.split(step)[1]
+            assert name in {each.callback.__name__ for each in cli.app.registered_commands}
+            assert shlex.split(step)[2] == folder.name
+
     def test_the_command_gives_the_same_vectors(self, embed: Embed, tmp_path: Path) -> None:
         folder = embed(RING, *SMALL, "--seed", 3, "--set", "diffusion.learn_time=true", "--set", "diffusion.skip=1")
         again = shlex.split(content(folder)["again"]["command"])
@@ -100,11 +109,6 @@ class TestContent:
         found = content(folder)
         assert found["map"]["label"]["names"] == ["a", "b"]
         assert [row["name"] for row in found["evaluation"]["rows"]][:2] == ["embedding", "untrained encoder"]
-        assert found["evaluation"]["told_shares"] is False
-        record = json.loads((folder / "evaluation.json").read_text())
-        (folder / "evaluation.json").write_text(json.dumps(record | {"class_shares": "of validation nodes"}))
-        assert run("report", folder, "-q") == (0, "")
-        assert content(folder)["evaluation"]["told_shares"] is True
         assert dict(found["facts"]["in"])["Labels"].startswith("39 nodes in 2 classes")
 
     def test_embedding_anew_forgets_labels(self, embed: Embed, tmp_path: Path) -> None:

@@ -3,11 +3,19 @@
 import shlex
 from typing import Any
 
+import numpy as np
+
 from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.learning.settings import dotted
+from fdmvgcl.results.outputs import default_folder
 from fdmvgcl.results.report.records import Records
 
-_FLAGS = ("features", "labels", "directed", "weight", "header", "fill_missing", "keep_views", "data_root")
+_UPDATE_FLAGS = (
+    *("features", "removed", "train", "source", "target", "weight", "no_header", "repeated", "encoding"),
+    *("fill_missing", "since", "until", "half_life"),
+)
+_MOST_UPDATES = 100
+_LONGEST_ID = 40
 _NAMED = ("dim", "views", "epochs", "time", "seed", "device")  # settings that have an option of their own
 
 
@@ -19,7 +27,8 @@ def again_content(records: Records) -> dict[str, Any]:
         if key in records.run:
             made_with.append((key, str(records.run[key])[:80]))
     return {
-        "command": command(model, records.run),
+        "command": "\n".join([command(model, records.run), *update_commands(records.run)]),
+        "next": next_steps(records),
         "settings": [(name, "–" if value is None else str(value)) for name, value in _settings(model).items()]
         + [("order of work taken", str(model.chosen_.order_of_work)[:40])],
         "versions": made_with,
@@ -30,15 +39,50 @@ def command(model: FDMVGCL, run: dict[str, Any]) -> str:
     """``fdmvgcl embed`` with the input's options and every setting that is not the default."""
     source = run.get("source")
     words = ["fdmvgcl", "embed", source if isinstance(source, str) else "SOURCE"]
-    for name in _FLAGS:
-        value = run.get(name)
-        if value is not None and value is not False:
-            words += ["--" + name.replace("_", "-"), *([] if value is True else [str(value)])]
+    options = run.get("options")
+    for name, value in options.items() if isinstance(options, dict) else ():
+        words += ["--" + str(name).replace("_", "-"), *([] if value is True else [str(value)])]
     defaults = _settings(FDMVGCL())
     for name, value in _settings(model).items():
         if value != defaults.get(name):
             words += [f"--{name}", str(value)] if name in _NAMED else ["--set", f"{name}={_as_toml(value)}"]
-    return " ".join(word if word == "SOURCE" else shlex.quote(word) for word in words)[:2000]
+    return " ".join(word if word == "SOURCE" else shlex.quote(word) for word in words)
+
+
+def update_commands(run: dict[str, Any]) -> list[str]:
+    """``fdmvgcl update`` for each change since, on the folder that the command above leaves."""
+    source, updates = run.get("source"), run.get("updates")
+    folder = str(default_folder(source)) if isinstance(source, str) else "DIR"
+    told = []
+    for update in updates[:_MOST_UPDATES] if isinstance(updates, list) else []:
+        if not isinstance(update, dict):
+            continue
+        words = ["fdmvgcl", "update", folder, *([str(update["edges"])] if update.get("edges") else [])]
+        for name in _UPDATE_FLAGS:
+            values = update.get(name)
+            for value in values if isinstance(values, list) else [values]:
+                if value is not None and value is not False:
+                    words += ["--" + name.replace("_", "-"), *([] if value is True else [str(value)])]
+        told.append(" ".join(map(shlex.quote, words)))
+    return told
+
+
+def next_steps(records: Records) -> list[tuple[str, str]]:
+    """What can be asked of the vectors, and the command for this folder, run where the folder lies."""
+    folder = shlex.quote(records.folder.path.resolve().name)
+    node = records.graph.ids[int(np.argmax(np.diff(records.graph.adjacency.indptr)))]
+    # What stands for an id that would not fit, or that a shell could not be given.
+    name = shlex.quote(node) if len(node) <= _LONGEST_ID and node.isprintable() and not node.startswith("-") else "ID"
+    commands = [
+        ("Nodes like one", f"similar {folder} --id {name}"),
+        ("Groups", f"cluster {folder} -o clusters.csv"),
+        ("Labels of the rest", f"predict {folder} --labels some-labels.csv -o rest.csv"),
+        ("Missing edges", f"links {folder} --id {name}"),
+        ("Odd nodes", f"anomalies {folder}"),
+        ("A graph that has changed", f"update {folder} new-edges.csv"),
+        ("Vectors for other programs", f"export {folder} -o vectors.npy"),
+    ]
+    return [(told, f"fdmvgcl {command}") for told, command in commands]
 
 
 def _settings(model: FDMVGCL) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from fdmvgcl.results.history import Curve, Timeline, number, numbers
 from fdmvgcl.results.report.again import again_content
 from fdmvgcl.results.report.nodes import Sample, draw_sample, map_content, shortened
 from fdmvgcl.results.report.records import Records
+from fdmvgcl.results.vectors import VectorFile
 
 _FREQUENCIES = 161
 
@@ -44,7 +45,7 @@ def _title(records: Records) -> str:
 
 
 def _verdict(records: Records, timeline: Timeline) -> Verdict:
-    rows = sample_rows(torch.arange(records.graph.num_nodes)[:, None])[:, 0].numpy()
+    rows = sample_rows(torch.arange(len(records.ids))[:, None])[:, 0].numpy()
     history = [
         {"phase": record.get("phase"), "effective_rank": rank}
         for record in timeline.records
@@ -57,9 +58,11 @@ def _facts(records: Records, timeline: Timeline, verdict: Verdict) -> dict[str, 
     graph, model = records.graph, records.model
     isolated = f", {len(graph.isolated)} of them without edges" if len(graph.isolated) else ""
     features = counted(graph.num_features, "column", "columns") if graph.features is not None else "none"
-    stand_in = "" if graph.features is not None else "; signs hashed from the ids stand in for them"
+    stand_in = "" if graph.features is not None else "; columns made of the edges stand in for them"
     kinds = ("directed" if graph.directed else "undirected", "weighted" if graph.weighted else "unweighted")
+    many = [] if records.graphs is None else [("Graphs", counted(records.graphs.num_graphs, "").strip())]
     went_in = [
+        *many,
         ("Nodes", counted(graph.num_nodes, "").strip() + isolated),
         ("Edges", f"{counted(graph.num_edges, '').strip()}, {', '.join(kinds)}"),
         ("Features", features + stand_in),
@@ -70,7 +73,7 @@ def _facts(records: Records, timeline: Timeline, verdict: Verdict) -> dict[str, 
     epochs = counted(len(timeline.records), "").strip()
     phases = f" in {len(timeline.phases)} phases" if len(timeline.phases) > 1 else ""
     came_out = [
-        ("Vectors", f"{model.dim} numbers for each node, the mean of its views"),
+        ("Vectors", _told_vectors(records)),
         ("Views", f"{views}; orders α {', '.join(f'{model.alphas_[k]:.2f}' for k in records.view_order)}"),
         ("Epochs", f"{epochs} trained{phases}, of {model.epochs} planned for a phase"),
         ("Effective rank", f"{verdict.rank:.0f} of at most {verdict.most}"),
@@ -78,6 +81,14 @@ def _facts(records: Records, timeline: Timeline, verdict: Verdict) -> dict[str, 
     notes = records.run.get("notes")
     told = [str(note)[:300] for note in notes[:20]] if isinstance(notes, list) else []
     return {"in": went_in, "out": came_out, "notes": told}
+
+
+def _told_vectors(records: Records) -> str:
+    if records.graphs is None:
+        return f"{records.model.dim} numbers for each node, the mean of its views"
+    with VectorFile(records.folder.embeddings) as file:
+        width = file.columns["z"]
+    return f"{width} numbers for each graph, the {records.model.readout_settings.kind} over its nodes"
 
 
 def _told_labels(records: Records) -> str:
@@ -104,7 +115,7 @@ def _response(records: Records) -> dict[str, Any] | None:
     frequency = torch.linspace(0, 2, _FREQUENCIES, dtype=torch.float64)
     with torch.no_grad():
         phi = response(frequency, spec).numpy()[records.view_order]
-    spectrum = graph_spectrum(records.model.operator(records.graph))
+    spectrum = graph_spectrum(records.model.operator(records.graph if records.graphs is None else records.graphs))
     return {
         "frequency": np.round(frequency.numpy(), 4).tolist(),
         "phi": [[float(f"{value:.4g}") for value in curve] for curve in phi],
@@ -171,7 +182,6 @@ def _evaluation(record: dict[str, Any]) -> dict[str, Any] | None:
         "metric": "accuracy" if record.get("metric", "accuracy") == "accuracy" else "ROC AUC",
         "splits": str(record.get("splits", ""))[:200],
         "weights": str(record.get("weights", ""))[:200],
-        "told_shares": record.get("class_shares") == "of validation nodes",
         "rows": rows,
     }
 

@@ -1,6 +1,5 @@
 """The map's part of the page: sampled nodes, where they lie in each view, and what is known of them."""
 
-import base64
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,8 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
 from fdmvgcl.results.maps import Components, component_maps, neighbour_maps, principal_components
+from fdmvgcl.results.report.packing import packed
+from fdmvgcl.results.report.pictures import drawn_graphs
 from fdmvgcl.results.report.records import Records
 from fdmvgcl.results.search import nearest_rows
 from fdmvgcl.results.vectors import VectorFile
@@ -44,7 +45,7 @@ class Sample:
 
 def draw_sample(records: Records) -> Sample:
     """Nodes evenly spaced in the order of ids, the same every time."""
-    n, dim = records.graph.num_nodes, records.model.dim
+    n, dim = len(records.ids), records.model.dim
     most = int(np.clip(_PRODUCTS // (n * dim), FEWEST_NODES, MOST_NODES))
     numbers = np.arange(n) if n <= most else np.linspace(0, n - 1, most).round().astype(np.int64)
     views = records.view_order
@@ -62,16 +63,18 @@ def map_content(records: Records, sample: Sample) -> dict[str, Any]:
     listed = np.concatenate([sample.numbers, others])  # nodes on the map first, so that a node is its place in here
     place = {node: i for i, node in enumerate(listed.tolist())}
     places = np.array([place.get(node, -1) for node in neighbours.ravel().tolist()], dtype=np.int32)
-    names, cut = shortened([records.graph.ids[i] for i in listed])
+    names, cut = shortened([records.ids[i] for i in listed])
     clusters = _clusters(records, sample.components[-1])
     return {
         "count": len(sample.numbers),
-        "total": records.graph.num_nodes,
+        "total": len(records.ids),
         "ids": names,
         "idsCut": cut,
         "layouts": _layouts(sample),
-        "degree": packed(records.graph.degrees[sample.numbers], np.float32),
-        "weighted": records.graph.weighted,
+        "unit": "node" if records.graphs is None else "graph",
+        "degree": packed(records.sizes[sample.numbers], np.float32),
+        "measure": records.measure,
+        "drawn": None if records.graphs is None else drawn_graphs(records.graphs, sample.numbers),
         "cluster": packed(clusters, np.int32),
         "clusters": int(clusters.max()) + 1,
         "label": _labels(records, sample),
@@ -114,7 +117,7 @@ def _clusters(records: Records, components: Components) -> NDArray[np.int64]:
     count = max(1, min(wanted, len(scores) // 4, distinct))
     found = KMeans(count, n_init=2, random_state=0).fit_predict(scores)
     order = np.argsort(-np.bincount(found, minlength=count), kind="stable")
-    return np.argsort(order)[found]
+    return np.asarray(np.argsort(order)[found])
 
 
 def _labels(records: Records, sample: Sample) -> dict[str, Any] | None:
@@ -146,8 +149,3 @@ def _shortened(name: str, limit: int) -> str:
         return name
     tail = (limit - 1) // 3
     return f"{name[: limit - 1 - tail]}…{name[len(name) - tail :]}"
-
-
-def packed(values: NDArray, dtype: type[np.generic]) -> str:
-    """Little-endian numbers as base64."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype=np.dtype(dtype).newbyteorder("<")).tobytes()).decode()

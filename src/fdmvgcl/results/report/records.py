@@ -9,8 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
+from fdmvgcl.evaluation.labelled import coded_labels
 from fdmvgcl.files import read_bytes
+from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.graph_file import load_either
 from fdmvgcl.graphs.readers import read_labels
 from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.results.outputs import ResultFolder
@@ -23,7 +26,8 @@ class Records:
 
     Args:
         folder: where.
-        graph: as it was understood.
+        graph: as it was understood; of many graphs, the block.
+        graphs: the set, where vectors are of graphs; None where they are of nodes.
         model: with orders ``alphas_`` and weights ``betas_``.
         history: what stands in ``history.jsonl``, whatever that is; empty if nothing.
         evaluation: ``evaluation.json``, empty if there is none.
@@ -34,6 +38,7 @@ class Records:
 
     folder: ResultFolder
     graph: Graph
+    graphs: GraphSet | None
     model: FDMVGCL
     history: list[Any]
     evaluation: dict[str, Any]
@@ -42,26 +47,38 @@ class Records:
     classes: tuple[str, ...]
 
     @property
+    def ids(self) -> tuple[str, ...]:
+        """Of what has vectors: nodes or graphs."""
+        return self.graph.ids if self.graphs is None else self.graphs.ids
+
+    @property
+    def sizes(self) -> NDArray[np.floating] | NDArray[np.int64]:
+        """Degrees of nodes, numbers of nodes of graphs."""
+        return self.graph.degrees if self.graphs is None else self.graphs.sizes
+
+    @property
+    def measure(self) -> str:
+        """What ``sizes`` are."""
+        if self.graphs is not None:
+            return "nodes"
+        return "weighted degree" if self.graph.weighted else "degree"
+
+    @property
     def view_order(self) -> list[int]:
         """Views from local to global."""
-        return np.argsort(self.model.alphas_, kind="stable").tolist()
+        return list(np.argsort(self.model.alphas_, kind="stable").tolist())
 
     def view_rows(self, views: list[int], numbers: NDArray[np.int64]) -> list[NDArray[np.float32]]:
         """The same of these views, computed anew by the model where they were not kept."""
         if self.folder.views.exists():
             return [self.rows(self.folder.views, f"view_{k}", numbers) for k in views]
-        computed = self.model.transform_views(self.graph)
+        computed = self.model.transform_views(self.graph if self.graphs is None else self.graphs)
         return [computed[k][numbers] for k in views]
 
     def rows(self, path: Path, column: str, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Some of the vectors (ascending ``numbers``), read without holding the others; refused if not finite."""
-        parts, first = [], 0
+        """Some of the vectors, read without holding the others; refused if not finite."""
         with VectorFile(path) as file:
-            for block in file.blocks(column):
-                wanted = numbers[(numbers >= first) & (numbers < first + len(block))]
-                parts.append(block[wanted - first])
-                first += len(block)
-        found = np.concatenate(parts)
+            found = file.rows(column, numbers)
         if not np.isfinite(found).all():
             raise InputError(path, f"must hold finite numbers in {column}")
         return found
@@ -69,17 +86,21 @@ class Records:
 
 def read_records(folder: ResultFolder) -> Records:
     """Read all but the vectors, which must be those of the graph's nodes, in its order."""
-    graph = Graph.load(folder.graph)
+    found = load_either(folder.graph)
+    graphs = found if isinstance(found, GraphSet) else None
+    graph = found if isinstance(found, Graph) else found.block
     model = FDMVGCL.load(folder.model, device="cpu")
     with VectorFile(folder.embeddings) as file:
-        if "z" not in file.columns or tuple(file.ids().to_pylist()) != graph.ids:
-            raise InputError(folder.embeddings, f"must hold z of the {graph.num_nodes} nodes of graph.npz, in order")
+        if "z" not in file.columns or tuple(file.ids().to_pylist()) != found.ids:
+            what = f"{len(found.ids)} {'nodes' if graphs is None else 'graphs'}"
+            raise InputError(folder.embeddings, f"must hold z of the {what} of graph.npz, in order")
     if folder.views.exists():
-        _check_views(folder.views, graph, len(model.alphas_))
-    labels, classes = _labels(folder.labels, graph)
+        _check_views(folder.views, found.ids, len(model.alphas_))
+    labels, classes = _labels(folder.labels, found.ids)
     return Records(
         folder=folder,
         graph=graph,
+        graphs=graphs,
         model=model,
         history=_lines(folder.history),
         evaluation=_object(folder.evaluation),
@@ -89,19 +110,16 @@ def read_records(folder: ResultFolder) -> Records:
     )
 
 
-def _check_views(path: Path, graph: Graph, count: int) -> None:
+def _check_views(path: Path, ids: tuple[str, ...], count: int) -> None:
     with VectorFile(path) as file:
-        if list(file.columns) != [f"view_{k}" for k in range(count)] or tuple(file.ids().to_pylist()) != graph.ids:
-            raise InputError(path, f"must hold view_0 to view_{count - 1} of the nodes of graph.npz, in order")
+        if list(file.columns) != [f"view_{k}" for k in range(count)] or tuple(file.ids().to_pylist()) != ids:
+            raise InputError(path, f"must hold view_0 to view_{count - 1} of all of graph.npz, in order")
 
 
-def _labels(path: Path, graph: Graph) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
+def _labels(path: Path, ids: tuple[str, ...]) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
     if not path.exists():
         return None, ()
-    known = dict(zip(*read_labels(path), strict=True))
-    classes = tuple(sorted({known[node] for node in graph.ids if node in known}))
-    code = {name: i for i, name in enumerate(classes)}
-    labels = np.array([code[known[node]] if node in known else -1 for node in graph.ids], dtype=np.int64)
+    labels, classes = coded_labels(ids, *read_labels(path))
     return (labels, classes) if classes else (None, ())
 
 

@@ -1,6 +1,9 @@
 const $ = (id) => document.getElementById(id);
 const content = JSON.parse($("content").textContent);
 
+// What has vectors: "node" or "graph".
+const ONE = content.map.unit, MANY = `${ONE}s`;
+
 function build(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "on") for (const [event, run] of Object.entries(value)) node.addEventListener(event, run);

@@ -116,9 +116,8 @@ function scoreTable() {
   });
   $("scores").append(el("thead", {}, head), el("tbody", {}, ...body));
   const weights = data.weights ? ` Weights of the views: ${data.weights}.` : "";
-  const shares = data.told_shares ? " Every probe is told the class shares of the validation nodes." : "";
   const interval = data.rows.some((row) => row.above?.low != null) ? " In brackets, the 95\u202f% interval of the difference over splits." : "";
-  $("probe-note").textContent = `${data.splits ? `Measured on ${data.splits}.` : ""}${weights}${shares}${interval}`.trim();
+  $("probe-note").textContent = `${data.splits ? `Measured on ${data.splits}.` : ""}${weights}${interval}`.trim();
 }
 
 function difference(above) {

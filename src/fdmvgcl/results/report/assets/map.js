@@ -6,6 +6,8 @@ const labels = data.label && unpack(data.label.codes, Int32Array);
 const neighbours = unpack(data.neighbours, Int32Array), cosines = unpack(data.cosines, Int16Array);
 const layouts = data.layouts.map((layout) => ({ ...layout, maps: layout.maps.map((text) => unpack(text, Uint16Array)) }));
 
+const pictures = data.drawn && data.drawn.each.map((each) => each && each.map((text) => unpack(text, Uint8Array)));
+
 const canvas = $("canvas"), pen = canvas.getContext("2d");
 const boxes = layouts.map(({ maps }) => {
   const [left, right] = extent(maps.flatMap((map) => extent(map.filter((_, i) => i % 2 === 0))), [0, 1]);

@@ -5,7 +5,7 @@ function describe(id, pairs) {
 }
 
 function showSummary() {
-  const total = grouped(data.total), what = `${total} ${data.total === 1 ? "node" : "nodes"}`;
+  const total = grouped(data.total), what = `${total} ${data.total === 1 ? ONE : MANY}`;
   $("title").textContent = content.title || `Embedding of ${what}`;
   document.title = content.title ? `${content.title} · fdmvgcl report` : "fdmvgcl report";
   const views = content.views.length;
@@ -14,19 +14,25 @@ function showSummary() {
   $("verdict").classList.add(health);
   $("verdict").querySelector(".badge").textContent = { healthy: "✓ healthy", narrowed: "! narrowed", collapsed: "× collapsed" }[health];
   $("verdict").querySelector("p").textContent = text.slice(text.indexOf(":") + 1).trim().replace(/^./, (c) => c.toUpperCase()).replaceAll("--", "\u2011\u2011");
+  if (ONE === "graph") {
+    $("lead").textContent = `${what}, each turned into a vector from ${views} views of its nodes, local to global, learned without labels.`;
+    $("map-how").textContent = "Each dot is a graph; dots that lie together have similar vectors. Click one to see it drawn and which graphs are most like it, or move the slider to see the same graphs through each view, from local to global.";
+    $("probe-how").textContent = "A support vector machine is trained on frozen vectors and tested on graphs it has not seen. The embedding is worth its training only where it is above the controls below it; labels were used here and nowhere else.";
+  }
   describe("facts-in", content.facts.in);
   describe("facts-out", content.facts.out);
   $("notes").append(...content.facts.notes.map((note) => el("li", {}, named(note))));
 }
 
 function showAgain() {
+  for (const [what, command] of content.again.next) $("steps").append(el("dt", {}, what), el("dd", {}, el("code", {}, command)));
   $("command").textContent = content.again.command;
   describe("settings", content.again.settings);
   describe("versions", content.again.versions.length ? content.again.versions : [["–", "not recorded"]]);
 }
 
 function showSections() {
-  const names = { map: "Map", probe: "Probe", views: "Views", training: "Training", spectra: "Spectra", again: "Run it again" };
+  const names = { map: "Map", probe: "Probe", views: "Views", training: "Training", spectra: "Spectra", next: "What next", again: "Run it again" };
   for (const [id, name] of Object.entries(names)) if (!$(id).hidden) $("sections").append(el("a", { href: `#${id}` }, name));
 }
 

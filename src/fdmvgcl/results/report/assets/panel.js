@@ -3,7 +3,7 @@
 function about(i) {
   const parts = [];
   if (labels) parts.push(labels[i] >= 0 ? `label ${data.label.names[labels[i]]}` : "no label");
-  parts.push(`${data.weighted ? "weighted degree" : "degree"} ${brief(degrees[i])}`, `cluster ${clusters[i] + 1}`);
+  parts.push(ONE === "graph" ? `${grouped(degrees[i])} ${degrees[i] === 1 ? "node" : "nodes"}` : `${data.measure} ${brief(degrees[i])}`, `cluster ${clusters[i] + 1}`);
   return parts;
 }
 
@@ -29,7 +29,7 @@ function select(i) {
 function showPanel() {
   const panel = $("panel"), i = state.selected;
   if (i < 0) {
-    panel.replaceChildren(el("p", { class: "hint" }, "Click a node, or search for one, to see the nodes most like it."));
+    panel.replaceChildren(el("p", { class: "hint" }, ONE === "graph" ? "Click a graph, or search for one, to see it drawn, and the graphs most like it." : "Click a node, or search for one, to see the nodes most like it."));
     return;
   }
   const list = near(i).map((each, rank) => {
@@ -40,8 +40,22 @@ function showPanel() {
       el("small", {}, onMap ? named(about(each).slice(0, labels ? 1 : 2).join(", ")) : "not on the map")));
   });
   const title = el("h3", {}, named(data.ids[i]));
-  const nearest = list.length ? [el("h4", {}, "Nearest nodes, by cosine"), el("ol", {}, ...list)] : [el("p", { class: "hint" }, "There is no other node.")];
-  panel.replaceChildren(title, el("p", { class: "about" }, named(about(i).join(", "))), ...nearest);
+  const nearest = list.length ? [el("h4", {}, `Nearest ${MANY}, by cosine`), el("ol", {}, ...list)] : [el("p", { class: "hint" }, `There is no other ${ONE}.`)];
+  panel.replaceChildren(title, el("p", { class: "about" }, named(about(i).join(", "))), ...(pictures ? [picture(i)] : []), ...nearest);
+}
+
+// The graph itself: its nodes lie as far apart as they are steps apart, as well as the plane can.
+function picture(i) {
+  if (!pictures[i]) {
+    const why = degrees[i] === 0 ? "It has no nodes." : degrees[i] > data.drawn.most ? `Not drawn: it has more than ${data.drawn.most} nodes.` : "Not drawn: so many graphs would make this page too large.";
+    return el("p", { class: "hint" }, why);
+  }
+  const [places, ends] = pictures[i], count = places.length / 2, r = clamp(22 / Math.sqrt(count), 2, 5);
+  const at = (node, axis) => 8 + (places[2 * node + axis] / 255) * 184;
+  const root = svg("svg", { class: "picture", viewBox: "0 0 200 200", role: "img", "aria-label": `The graph: ${count} nodes, ${ends.length / 2} edges` });
+  for (let k = 0; k < ends.length; k += 2) root.append(svg("line", { x1: at(ends[k], 0), y1: at(ends[k], 1), x2: at(ends[k + 1], 0), y2: at(ends[k + 1], 1) }));
+  for (let node = 0; node < count; node++) root.append(svg("circle", { cx: at(node, 0), cy: at(node, 1), r }));
+  return root;
 }
 
 function listenToSearch() {
@@ -90,8 +104,8 @@ function matches(wanted) {
 }
 
 const nothingFound = () => data.count < data.total
-  ? `No such id among the ${grouped(data.count)} nodes on the map. For the others: fdmvgcl similar DIR --id ID`
-  : "No node has such an id.";
+  ? `No such id among the ${grouped(data.count)} ${MANY} on the map. For the others: fdmvgcl similar DIR --id ID`
+  : `No ${ONE} has such an id.`;
 
 function bringIntoSight(i) {
   const [x, y] = toScreen(i);
@@ -115,7 +129,7 @@ function degreeLegend() {
   const bar = svg("svg", { width, height: 12, "aria-hidden": "true" });
   for (let i = 0; i < steps; i++) bar.append(svg("rect", { x: (i * width) / steps, width: width / steps + 0.6, height: 12, style: { fill: ramp(i / (steps - 1)) } }));
   const end = (t) => el("span", { style: { color: "var(--soft)", margin: "0 8px" } }, brief(Math.round(Math.expm1(t) * 100) / 100));
-  const name = el("span", { style: { color: "var(--faint)", "margin-left": "12px" } }, `${data.weighted ? "weighted degree" : "degree"}, on a logarithmic scale`);
+  const name = el("span", { style: { color: "var(--faint)", "margin-left": "12px" } }, `${data.measure}, on a logarithmic scale`);
   return el("span", { style: { display: "flex", "flex-wrap": "wrap", "align-items": "center" } }, end(low), bar, end(high), name);
 }
 
@@ -140,10 +154,10 @@ function showStop() {
 
 function showMapNote() {
   const layout = layouts[state.layout], parts = [];
-  if (layout.name === "neighbours") parts.push("Layout by t-SNE: neighbourhoods can be trusted, distances between groups and sizes of groups cannot. Each map starts from the next, so that nodes stay where they can.");
+  if (layout.name === "neighbours") parts.push(`Layout by t-SNE: neighbourhoods can be trusted, distances between groups and sizes of groups cannot. Each map starts from the next, so that ${MANY} stay where they can.`);
   else parts.push(`Layout by the first two principal components, each map turned to match the next${data.stops.length ? "" : `; they show ${percent(layout.shares[0])} of the variance`}. What lies together here may be apart in further components.`);
-  if (data.count < data.total) parts.push(`The map shows ${grouped(data.count)} of ${grouped(data.total)} nodes, evenly spaced in the order of ids; neighbours were sought among all.`);
-  parts.push(`Neighbours are those of the embedding. Clusters: k-means with k = ${data.clusters} on the nodes shown.`);
+  if (data.count < data.total) parts.push(`The map shows ${grouped(data.count)} of ${grouped(data.total)} ${MANY}, evenly spaced in the order of ids; neighbours were sought among all.`);
+  parts.push(`Neighbours are those of the embedding. Clusters: k-means with k = ${data.clusters} on the ${MANY} shown.`);
   if (data.stops.length < content.views.length) parts.push(`${data.stops.length} of ${content.views.length} views, evenly chosen.`);
   if (data.idsCut) parts.push(`Ids of more than ${data.idsCut} characters are cut in the middle.`);
   $("map-note").textContent = parts.join(" ");
@@ -151,7 +165,7 @@ function showMapNote() {
 
 function startMap() {
   regroup();
-  const colours = [...(labels ? [["label", "Label"]] : []), ["cluster", "Cluster"], ["degree", "Degree"]];
+  const colours = [...(labels ? [["label", "Label"]] : []), ["cluster", "Cluster"], ["degree", ONE === "graph" ? "Size" : "Degree"]];
   choices("colouring", colours, state.colouring, (value) => { state.colouring = value; state.only = null; regroup(); showLegend(); redraw(); });
   const kinds = { neighbours: "Neighbours", components: "Components" };
   choices("layout", layouts.map((layout, i) => [String(i), kinds[layout.name]]), "0", (value) => { moveTo(Number(value), state.stop); showStop(); });

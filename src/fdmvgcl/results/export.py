@@ -1,0 +1,168 @@
+"""Vectors and tables for other programs: Parquet, CSV, NumPy, word2vec text. Vectors are streamed."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pv
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from fdmvgcl.errors import ArgumentError, InputError, UserError, shown
+from fdmvgcl.files import StrPath, atomic_write
+from fdmvgcl.results.vectors import VectorFile, unit_rows, vector_writer
+
+_PLAIN = pv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
+_CSV = pv.WriteOptions(include_header=False)
+_QUOTED = pv.WriteOptions(include_header=False, quoting_style="all_valid")
+
+# By the ending of the file's name.
+ENDINGS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".npy": "npy",
+    ".w2v": "word2vec",
+    ".vec": "word2vec",
+    ".txt": "word2vec",
+}
+
+Blocks = Iterator[tuple[pa.Array, NDArray[np.float32]]]
+
+
+def export_vectors(source: StrPath, path: StrPath, kind: str | None = None, *, unit: bool = False) -> list[Path]:
+    """Write the vectors ``z`` of a file of vectors, a piece at a time, aside and renamed; the files written.
+
+    - ``parquet``: ``id`` and ``z``, a list of fixed size of float32: what LanceDB, DuckDB and Polars take.
+    - ``csv``: ``id,z0,z1,…``, the shortest decimals that are the same float32.
+    - ``npy``: float32, row after row: what ``numpy.load`` maps and FAISS takes; ids in the same order beside it, in a
+      file with the column ``id`` (:func:`ids_file`).
+    - ``word2vec``: a line ``N d``, then ``id x0 x1 …``: what gensim and most viewers read. No id may have white space.
+
+    Args:
+        source: the file of vectors.
+        path: the file to write.
+        kind: one of these; None goes by the ending of ``path``.
+        unit: divide each vector by its length, so that inner products are cosines; a zero vector stays.
+    """
+    write = WRITERS[kind_of(path, kind)]
+    with VectorFile(source) as file:
+        if "z" not in file.columns:
+            raise InputError(source, f"must have a column 'z', got {shown(list(file.columns))}")
+        return write(Path(path), file, lambda: _blocks(file, unit))
+
+
+def kind_of(path: StrPath, kind: str | None = None) -> str:
+    """The format of a file: as asked, else by its ending."""
+    if kind is not None:
+        if kind not in WRITERS:
+            raise ArgumentError("kind", f"must be one of {', '.join(WRITERS)}, got {kind!r}")
+        return kind
+    ending = os.path.splitext(os.fspath(path))[1].lower()
+    if ending not in ENDINGS:
+        raise InputError(path, f"must end in {', '.join(ENDINGS)}, or --format must say what it is")
+    return ENDINGS[ending]
+
+
+def ids_file(path: StrPath) -> Path:
+    """``vectors.ids.csv`` for ``vectors.npy``."""
+    return Path(path).with_suffix(".ids.csv")
+
+
+def written(path: StrPath, kind: str | None = None) -> list[Path]:
+    """The files that :func:`export_vectors` would write."""
+    return [Path(path), ids_file(path)] if kind_of(path, kind) == "npy" else [Path(path)]
+
+
+def write_table(path: StrPath, columns: Mapping[str, Sequence[Any]]) -> None:
+    """A table as CSV or Parquet, by the ending, aside and renamed; the same table gives the same bytes."""
+    kind = table_kind(path)
+    table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    with atomic_write(path) as handle:
+        if kind == "parquet":
+            pq.write_table(table, handle)
+        else:
+            handle.write(",".join(columns).encode() + b"\n")
+            pv.write_csv(table, handle, _CSV)
+
+
+def table_kind(path: StrPath) -> str:
+    """``"csv"`` or ``"parquet"``, or an :class:`InputError`."""
+    kind = ENDINGS.get(os.path.splitext(os.fspath(path))[1].lower())
+    if kind not in ("csv", "parquet"):
+        raise InputError(path, "must end in .csv or .parquet")
+    return kind
+
+
+def _blocks(file: VectorFile, unit: bool) -> Blocks:
+    ids, first = file.ids().combine_chunks(), 0
+    for block in file.blocks("z"):
+        yield ids.slice(first, len(block)), unit_rows(block) if unit else block
+        first += len(block)
+
+
+def _write_parquet(path: Path, file: VectorFile, blocks: Callable[[], Blocks]) -> list[Path]:
+    with atomic_write(path) as handle, vector_writer(handle, {"z": file.columns["z"]}) as write:
+        for ids, block in blocks():
+            write(ids, {"z": block})
+    return [path]
+
+
+def _write_csv(path: Path, file: VectorFile, blocks: Callable[[], Blocks]) -> list[Path]:
+    names = [f"z{column}" for column in range(file.columns["z"])]
+    with atomic_write(path) as handle:
+        handle.write(",".join(["id", *names]).encode() + b"\n")
+        for ids, block in blocks():
+            pv.write_csv(pa.table([ids, *_columns(block)], names=["id", *names]), handle, _CSV)
+    return [path]
+
+
+def _write_npy(path: Path, file: VectorFile, blocks: Callable[[], Blocks]) -> list[Path]:
+    header = {"descr": "<f4", "fortran_order": False, "shape": (file.num_rows, file.columns["z"])}
+    beside = ids_file(path)
+    with atomic_write(beside) as ids_handle, atomic_write(path) as handle:
+        np.lib.format.write_array_header_1_0(handle, header)
+        ids_handle.write(b"id\n")
+        for ids, block in blocks():
+            handle.write(np.ascontiguousarray(block, dtype="<f4").data)
+            pv.write_csv(pa.table([ids], names=["id"]), ids_handle, _CSV)
+    return [path, beside]
+
+
+def _write_word2vec(path: Path, file: VectorFile, blocks: Callable[[], Blocks]) -> list[Path]:
+    with atomic_write(path) as handle:
+        handle.write(f"{file.num_rows} {file.columns['z']}\n".encode())
+        for ids, block in blocks():
+            names = ids.to_pylist()
+            spaced = next((name for name in names if name.split() != [name]), None)
+            if spaced is not None:
+                raise UserError(
+                    f"word2vec text cannot hold an id with white space, got {shown(spaced)}; write csv, npy or parquet"
+                )
+            lines = _decimals(block).split(b"\n")
+            handle.writelines(name.encode() + b" " + line + b"\n" for name, line in zip(names, lines[:-1], strict=True))
+    return [path]
+
+
+def _decimals(block: NDArray[np.float32]) -> bytes:
+    """Rows of numbers as lines, by Arrow, which is some ten times quicker than Python."""
+    lines: IO[bytes] = BytesIO()
+    pv.write_csv(pa.table(_columns(block), names=[str(column) for column in range(block.shape[1])]), lines, _PLAIN)
+    assert isinstance(lines, BytesIO)
+    return lines.getvalue()
+
+
+def _columns(block: NDArray[np.float32]) -> list[pa.Array]:
+    return [pa.array(column) for column in np.ascontiguousarray(block.T)]
+
+
+WRITERS: dict[str, Callable[[Path, VectorFile, Callable[[], Blocks]], list[Path]]] = {
+    "parquet": _write_parquet,
+    "csv": _write_csv,
+    "npy": _write_npy,
+    "word2vec": _write_word2vec,
+}
