@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fdmvgcl.datasets import Split
 from fdmvgcl.experiments import EXPERIMENTS, RecordFile, nodes, pool
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed, embed_with_start
 from fdmvgcl.experiments.node_table import above_control, added, best_control, summary
@@ -183,40 +182,3 @@ def test_ranks_put_ours_among_the_published(tmp_path: Path) -> None:
     row = next(line for line in lines if line.startswith("FD-MVGCL, tuned"))
     assert row.split()[-1] == "1.00"
     assert any(line.startswith("GraphACL *") for line in lines)
-
-
-@pytest.mark.parametrize("row", ["raw", "diffused", "default", "tuned"])
-def test_with_few_labels_scores_without_class_shares_stand_beside(
-    small: Benchmark, monkeypatch: pytest.MonkeyPatch, row: str
-) -> None:
-    def record(bench: Benchmark) -> dict[str, Any]:
-        monkeypatch.setattr(nodes, "benchmark", lambda name: bench)
-        return nodes.CONTROLS[row]("karate") if row in nodes.CONTROLS else nodes.ROWS[row]("karate", 0)
-
-    assert "without_shares" not in record(small)
-    turned = tuple(Split(split.train[::3], split.val, split.test) for split in small.splits)
-    few = Benchmark(replace(small.dataset, splits=turned), small.graph)
-    assert few.few_labels
-    assert not small.few_labels
-    found = record(few)
-    assert len(found["without_shares"]["test"]) == len(found["test"]) == len(turned)
-    if row == "default":
-        views = [embed(few.graph, {}, 0).model.transform(few.graph)]
-        assert found["test"] == [outcome.test for outcome in few.probe(views)]
-        plain = few.probe(views, class_shares=False)
-        assert found["without_shares"]["test"] == [outcome.test for outcome in plain]
-        assert [o.choice.decision.tolist() for o in plain] != [o.choice.decision.tolist() for o in few.probe(views)]
-
-
-def test_the_table_shows_numbers_without_class_shares_where_there_are_any(tmp_path: Path) -> None:
-    records = RecordFile(tmp_path / "records.jsonl")
-    for name, extra in (("cora", {"without_shares": {"test": [0.812]}}), ("photo", {})):
-        for row in ("raw", "tuned"):
-            records.append(
-                {"key": {"dataset": name, "row": row, "seed": 0}, "test": [0.834], "untrained": {"test": [0.8]}} | extra
-            )
-    EXPERIMENTS["nodes"].render(records, tmp_path)
-    _, told = (tmp_path / "nodes.md").read_text().split("**Class shares of the validation nodes")
-    shares = told.split("**Spreads")[0]
-    assert "| cora | 81.2 | 83.4 | – | – | – | – | 81.2 | 83.4 |" in shares
-    assert "photo" not in shares

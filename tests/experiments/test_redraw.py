@@ -5,7 +5,7 @@ import pytest
 
 from fdmvgcl.datasets import Split
 from fdmvgcl.evaluation import hide_test
-from fdmvgcl.experiments.redraw import halved, redrawn
+from fdmvgcl.experiments.redraw import redrawn
 
 LABELS = np.random.default_rng(0).integers(0, 3, 90)
 SPLIT = Split(np.arange(12), np.arange(12, 50), np.arange(50, 90))
@@ -39,14 +39,3 @@ def test_a_class_without_training_nodes_gets_none() -> None:
 def test_the_seed_decides(seed: int) -> None:
     known = hide_test(LABELS, SPLIT)
     assert not np.array_equal(redrawn(known, SPLIT, 1)[0].train, redrawn(known, SPLIT, 1, seed)[0].train)
-
-
-def test_halves_of_validation_nodes_change_places() -> None:
-    first, second = halved(SPLIT, seed=1)
-    np.testing.assert_array_equal(first.val, second.test)
-    np.testing.assert_array_equal(first.test, second.val)
-    assert sorted([*first.val, *first.test]) == SPLIT.val.tolist()
-    assert abs(len(first.val) - len(first.test)) <= 1
-    for half in (first, second):
-        np.testing.assert_array_equal(half.train, SPLIT.train)
-    assert not np.array_equal(first.val, halved(SPLIT, seed=2)[0].val)

@@ -101,7 +101,3 @@ def test_reading_of_the_ratios_follows_the_records() -> None:
     assert "ratio does not rise in every class" in falling.notes[0]
     assert rising.rows[-1][-2:] == ["1 of 1", "1 of 1"], "a class without a ratio is left out"
     assert falling.rows[-1][-2:] == ["0 of 1", "0 of 1"]
-
-
-def test_a_class_without_a_ratio_is_null_in_the_record() -> None:
-    assert class_ratios._told(torch.tensor([1.25, float("nan"), float("inf")])) == [1.25, None, None]

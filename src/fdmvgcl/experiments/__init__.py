@@ -6,9 +6,11 @@ from fdmvgcl.experiments.class_ratios import ClassRatios
 from fdmvgcl.experiments.component_spectra import ComponentSpectra
 from fdmvgcl.experiments.cost import Cost
 from fdmvgcl.experiments.dynamics_table import DynamicsTable
+from fdmvgcl.experiments.graph_table import GraphTable
 from fdmvgcl.experiments.loss_curves import LossCurves
 from fdmvgcl.experiments.nodes import Nodes
 from fdmvgcl.experiments.records import RecordFile
+from fdmvgcl.experiments.robustness import Robustness
 from fdmvgcl.experiments.runs import Experiment, Run, carry_out, pending
 from fdmvgcl.experiments.studies import STUDIES
 from fdmvgcl.experiments.theory import Theory
@@ -25,6 +27,8 @@ _ALL: tuple[Experiment, ...] = (
     ClassRatios(),
     LossCurves(),
     DynamicsTable(),
+    GraphTable(),
+    Robustness(),
 )
 EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _ALL}
 

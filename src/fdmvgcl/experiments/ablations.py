@@ -14,7 +14,7 @@ from fdmvgcl.experiments import published
 from fdmvgcl.experiments.benchmark import benchmark, beside_untrained
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
-from fdmvgcl.experiments.tables import Table, percent, points, write_tables
+from fdmvgcl.experiments.tables import BESIDE_PAPER, Table, beside_paper, percent, points, write_tables
 from fdmvgcl.figures import sweep
 
 Scores: TypeAlias = NDArray[np.float64]
@@ -57,10 +57,10 @@ class Ablation:
         lines: dict[str, Sequence[float | None]] = {}
         for name in names:
             means, printed = self._means(records, name), published.ablation(self.name, name)
-            lines[name] = [means.get(variant) for variant in self.variants]
+            lines[name] = [means.get(each) for each in self.variants]
             if printed:
                 lines[f"{name}, paper"] = [
-                    printed[variant][0] / 100 if variant in printed else None for variant in self.variants
+                    printed[each][0] / 100 if each in printed else None for each in self.variants
                 ]
         path = folder / f"{self.name}.png"
         sweep(list(self.variants), lines, self.axis).savefig(path, dpi=130)
@@ -89,20 +89,9 @@ class Ablation:
             found = records.matching(dataset=dataset, variant=variant)
             if not found:
                 continue
-            summary = summarise([record["test"] for record in found])
-            untrained = [record["untrained"]["test"] for record in found]
-            rows.append(
-                [
-                    variant,
-                    f"{printed[variant][0]:.1f}" if variant in printed else "–",
-                    percent(summary.mean),
-                    "–" if summary.over_seeds is None else f"{100 * summary.over_seeds:.2f}",
-                    percent(summarise(untrained).mean),
-                    points(paired_difference([record["test"] for record in found], untrained)),
-                    " ".join(f"{alpha:.2f}" for alpha in found[0]["alphas"]),
-                ]
-            )
-        header = (self.axis, "paper", "measured", "± seeds", "untrained", "training adds", "orders learnt, seed 0")
+            orders = " ".join(f"{alpha:.2f}" for alpha in found[0]["alphas"])
+            rows.append([variant, *beside_paper(printed.get(variant), found), orders])
+        header = (self.axis, *BESIDE_PAPER, "orders learnt, seed 0")
         scores = self._scores(records, dataset)
         return Table(dataset, header, rows, [self.reading(scores)] if scores else [])
 

@@ -31,17 +31,12 @@ class Benchmark:
     def splits(self) -> tuple[Split, ...]:
         return self.dataset.splits
 
-    @property
-    def few_labels(self) -> bool:
-        return any(split.few_labels for split in self.splits)
-
     def probe(
         self,
         views: Sequence[NDArray[np.float32]],
         splits: Sequence[int] | None = None,
         *,
         tune: bool = False,
-        class_shares: bool = True,
     ) -> list[Outcome]:
         """The protocol on one embedding: for each split, choices by its validation nodes, then its test score."""
         chosen = self.splits if splits is None else [self.splits[i] for i in splits]
@@ -50,7 +45,7 @@ class Benchmark:
             self.dataset.labels,
             chosen,
             metric=self.dataset.metric,
-            search=Search(tune_weights=tune, screen=True, class_shares=class_shares),
+            search=Search(tune_weights=tune, screen=True),
         )
 
 

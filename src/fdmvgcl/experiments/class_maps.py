@@ -63,8 +63,8 @@ def _run(name: str, seed: int, epochs: int) -> Record:
     sizes = np.bincount(labels[labels >= 0])
     return {
         "settings": embedded.model.settings,
-        "alphas": [significant(float(alpha)) for alpha in embedded.model.alphas_],
-        "overall": [significant(spread(view)) for view in views],
+        "alphas": significant(embedded.model.alphas_),
+        "overall": significant([spread(view) for view in views]),
         "classes": [
             {"label": int(c), "nodes": int(sizes[c]), **_mapped(views[:, labels == c])}
             for c in np.flatnonzero(sizes >= FEWEST_NODES)
@@ -90,8 +90,8 @@ def _mapped(views: NDArray[np.float64]) -> dict[str, Any]:
     low, size = points.min(axis=0), np.ptp(points, axis=0).max()
     grid = np.round((points - low) / size * GRID).astype(int).reshape(len(views), -1, 2)
     return {
-        "spread": [significant(spread(view)) for view in views],
-        "map_spread": [significant(spread(each.astype(float)), 4) for each in grid],
+        "spread": significant([spread(view) for view in views]),
+        "map_spread": significant([spread(each.astype(float)) for each in grid], 4),
         "points": grid.reshape(len(views), -1).tolist(),
     }
 

@@ -1,10 +1,9 @@
 """``reproduce ratio``: how well classes keep together over training, ``r_c = d_c^inter / d_c^intra``."""
 
-import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -55,7 +54,8 @@ def _run(name: str, seed: int) -> Record:
     classes = len(bench.dataset.classes)
 
     def ratios(x: Tensor) -> list[list[float | None]]:
-        return [_told(each) for each in class_ratio(x, labels, classes=classes, rows=ROWS)]
+        found = class_ratio(x, labels, classes=classes, rows=ROWS)
+        return cast("list[list[float | None]]", significant(found, 4))  # a class of one node has no distance within
 
     def observe(views: Tensor) -> dict[str, Any]:
         # The record of an epoch is of the views before its step: epoch e has made e steps.
@@ -66,15 +66,10 @@ def _run(name: str, seed: int) -> Record:
     x = FeatureTransform.fit(bench.graph, "auto").scaled(bench.graph).to_dense()
     return {
         "settings": model.settings,
-        "alphas": [significant(float(alpha)) for alpha in model.alphas_],
+        "alphas": significant(model.alphas_),
         "input": ratios(x[None])[0],
         "ratios": [record["ratios"] for record in model.history_],
     }
-
-
-def _told(ratios: Tensor) -> list[float | None]:
-    """Without NaN and infinity, which JSON does not have: a class of one node has no distance within."""
-    return [significant(v, 4) if math.isfinite(v) else None for v in ratios.tolist()]
 
 
 def _array(values: Any) -> np.ndarray:
@@ -117,8 +112,8 @@ def table(record: Record) -> Table:
         count = int(known.sum())
         above = [f"{int((last > before).sum())} of {count}" for before in (first, start[known])]
         rows.append([name, *means, *above])
-    header: tuple[str, ...] = ("", "input", "untrained", f"epoch {early}", f"epoch {len(curves) - 1}")
-    header = (*header, "classes above untrained", "classes above input")
+    epochs = (f"epoch {early}", f"epoch {len(curves) - 1}")
+    header = ("", "input", "untrained", *epochs, "classes above untrained", "classes above input")
     rose = (curves[early, -1, known] > curves[0, -1, known]).all() if known.any() else False
     drift = float(np.mean(np.abs(curves[-1, -1, known] / curves[len(curves) // 2, -1, known] - 1)))
     note = (

@@ -59,10 +59,10 @@ def _run(name: str, seed: int, epochs: int) -> Record:
     shares = [component_spectrum(view.double(), rows=_ROWS) for view in views]
     return {
         "settings": embedded.model.settings,
-        "alphas": [significant(float(alpha)) for alpha in embedded.model.alphas_],
-        "shares": [[significant(float(share), 4) for share in each[:SHOWN]] for each in shares],
-        "components_used": [significant(components_used(each), 4) for each in shares],
-        "effective_rank": [significant(effective_rank(view), 4) for view in views],
+        "alphas": significant(embedded.model.alphas_),
+        "shares": [significant(each[:SHOWN], 4) for each in shares],
+        "components_used": significant([components_used(each) for each in shares], 4),
+        "effective_rank": significant([effective_rank(view) for view in views], 4),
     }
 
 

@@ -96,7 +96,7 @@ def _in_own_process(name: str, seed: int) -> Record:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"measuring {name} failed: {done.stderr.strip().splitlines()[-1]}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    return dict(json.loads(done.stdout.strip().splitlines()[-1]))
 
 
 def measure(name: str, seed: int) -> Record:

@@ -5,13 +5,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fdmvgcl.evaluation import paired_difference, summarise
+from fdmvgcl.evaluation import summarise
 from fdmvgcl.experiments import published
 from fdmvgcl.experiments.benchmark import benchmark, beside_untrained
 from fdmvgcl.experiments.nodes import CONTROLS
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
-from fdmvgcl.experiments.tables import Table, percent, points, write_tables
+from fdmvgcl.experiments.tables import BESIDE_PAPER, MISSING, Table, beside_paper, percent, write_tables
 
 ROWS = ("grand", "grand-attention", "gread", "cde", "graphcon")
 CONTROL_ROWS = ("raw", "diffused")
@@ -71,27 +71,15 @@ def table(records: RecordFile, dataset: str) -> Table:
         found = records.matching(dataset=dataset, row=row)
         if not found:
             continue
-        ours, before = ([record["test"] for record in part] for part in (found, [r["untrained"] for r in found]))
-        summary, added = summarise(ours), paired_difference(ours, before)
-        means[row] = summary.mean
+        means[row] = summarise([record["test"] for record in found]).mean
         seconds = sum(record["train_seconds"] for record in found) / len(found)
-        rows.append(
-            [
-                row,
-                f"{printed[row][0]:.1f}" if row in printed else "–",
-                percent(summary.mean),
-                "–" if summary.over_seeds is None else f"{100 * summary.over_seeds:.2f}",
-                percent(summarise(before).mean),
-                points(added),
-                f"{seconds:.0f}",
-            ]
-        )
+        rows.append([row, *beside_paper(printed.get(row), found), f"{seconds:.0f}"])
     controls = {}
     for row in CONTROL_ROWS:
         for record in records.matching(dataset=dataset, row=row):
             controls[row] = summarise([record["test"]]).mean
-            rows.append([row, "–", percent(controls[row]), "–", "–", "–", "–"])
-    header: tuple[str, ...] = ("F", "paper", "measured", "± seeds", "untrained", "training adds", "seconds to train")
+            rows.append([row, MISSING, percent(controls[row]), *[MISSING] * 4])
+    header = ("F", *BESIDE_PAPER, "seconds to train")
     return Table(f"{dataset}: test accuracy in %", header, rows, _reading(means, controls))
 
 

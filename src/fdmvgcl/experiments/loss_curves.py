@@ -98,7 +98,7 @@ def _curve(name: str, loss: str, seed: int) -> Record:
         "epochs": epochs,
         "test": [probes[epoch]["test"] for epoch in epochs],
         "validation": [probes[epoch]["validation"] for epoch in epochs],
-        "effective_rank": [significant(ranks[epoch], 4) for epoch in epochs],
+        "effective_rank": significant([ranks[epoch] for epoch in epochs], 4),
         **({"ended": ended} if ended else {}),
     }
 

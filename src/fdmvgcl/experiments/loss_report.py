@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from fdmvgcl.evaluation import paired_difference
 from fdmvgcl.experiments.records import Record, RecordFile
-from fdmvgcl.experiments.tables import Table, percent, points
+from fdmvgcl.experiments.tables import MISSING, Table, percent, points
 from fdmvgcl.figures import FAINT, SOFT
 from fdmvgcl.figures.drawing import CATEGORIES, describe, panels
 from fdmvgcl.losses import REGULARISED_COSMEAN
@@ -65,22 +65,15 @@ def table(records: RecordFile, name: str, losses: Sequence[str]) -> Table:
         last[loss], lost[loss] = float(np.mean(end)), drop
         ranks = [np.mean([record["effective_rank"][i] for record in found]) for i in (0, -1)]
         ended = next((f", ended: {record['ended']}" for record in found if "ended" in record), "")
-        rows.append(
-            [
-                f"{loss} (to epoch {found[0]['epochs'][-1]}{ended})",
-                percent(float(np.mean(first))),
-                percent(float(np.mean(best))),
-                percent(float(np.mean(end))),
-                points(paired_difference(end, first)),
-                f"{100 * drop:.1f}",
-                f"{ranks[0]:.0f} → {ranks[1]:.0f}",
-            ]
-        )
+        means = [percent(float(np.mean(scores))) for scores in (first, best, end)]
+        changes = [points(paired_difference(end, first)), percent(drop), f"{ranks[0]:.0f} → {ranks[1]:.0f}"]
+        rows.append([f"{loss} (to epoch {found[0]['epochs'][-1]}{ended})", *means, *changes])
     for control in _DASHES:
         for record in records.matching(dataset=name, row=control):
-            rows.append([control, "–", "–", percent(float(np.mean(record["test"]))), "–", "–", "–"])
-    header: tuple[str, ...] = ("loss", "untrained", "epoch chosen on validation", "last epoch", "last minus untrained")
-    header = (*header, "lost since its best epoch", "effective rank")
+            blank = [MISSING] * 3
+            rows.append([control, *blank[:2], percent(float(np.mean(record["test"]))), *blank])
+    scores = ("untrained", "epoch chosen on validation", "last epoch")
+    header = ("loss", *scores, "last minus untrained", "lost since its best epoch", "effective rank")
     return Table(f"{name}: test accuracy in %", header, rows, _reading(last, lost))
 
 

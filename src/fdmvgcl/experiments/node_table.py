@@ -8,9 +8,8 @@ import numpy as np
 from fdmvgcl.evaluation import Difference, Summary, Verdict, paired_difference, summarise
 from fdmvgcl.experiments import published
 from fdmvgcl.experiments.records import Record, RecordFile
-from fdmvgcl.experiments.tables import Table, percent, points, write_tables
+from fdmvgcl.experiments.tables import MISSING, Table, percent, points, write_tables
 
-MISSING = "–"
 CONTROLS = ("majority", "raw", "diffused")
 OURS = "FD-MVGCL"
 REMARKS = {
@@ -24,7 +23,6 @@ def render(records: RecordFile, folder: Path, groups: tuple[Sequence[str], Seque
     tables = [
         *accuracies(records, groups),
         _distances(records, [*groups[0], *groups[1]]),
-        class_shares(records, [*groups[0], *groups[1]]),
         _spreads(records, [*groups[0], *groups[1]]),
         _recipe(records, [*groups[0], *groups[1]]),
         _ranks(records, [*groups[0], *groups[1]]),
@@ -94,7 +92,7 @@ def _row(records: RecordFile, name: str) -> list[str] | None:
     cells += [_mean(summary(records.matching(dataset=name, row=row))) for row in CONTROLS]
     for row in ("default", "tuned"):
         found = _mean(summary(by_row[row]))
-        cells += [f"**{found}**" if _reaches_goals(records, name, row) else found, _told(added(by_row[row]))]
+        cells += [f"**{found}**" if _reaches_goals(records, name, row) else found, points(added(by_row[row]))]
     return [*cells, _mean(summary(by_row["published"], "tuned_betas"))]
 
 
@@ -106,12 +104,8 @@ def _reaches_goals(records: RecordFile, name: str, row: str) -> bool:
     return all(difference.mean >= -rounding for difference in (control, paper) if difference is not None)
 
 
-def _told(difference: Difference | None) -> str:
-    return MISSING if difference is None else points(difference)
-
-
 def _mean(found: Summary | None) -> str:
-    return MISSING if found is None else percent(found.mean)
+    return percent(None if found is None else found.mean)
 
 
 def _conclusions(records: RecordFile, datasets: Sequence[str]) -> list[str]:
@@ -159,28 +153,15 @@ def _distances(records: RecordFile, datasets: Sequence[str]) -> Table:
     rows: list[list[str]] = []
     for name in shown:
         to_paper, to_control = (
-            [_told(above(records, name, row)) for row in ("default", "tuned")] for above in (above_paper, above_control)
+            [points(above(records, name, row)) for row in ("default", "tuned")]
+            for above in (above_paper, above_control)
         )
         rows.append([name, *to_paper, str(best_control(records, name)), *to_control])
-    header: tuple[str, ...] = ("data set", "default above the paper by", "tuned above the paper by", "best control")
-    header = (*header, "default above it by", "tuned above it by")
+    to_paper_header = ("default above the paper by", "tuned above the paper by")
+    header = ("data set", *to_paper_header, "best control", "default above it by", "tuned above it by")
     note = "With 95 % intervals over seeds and splits; over seeds alone where there is one split, which leaves out the "
     note += "luck of its test nodes. The paper's figure is taken as exact."
     return Table("Distance to the paper's figure and to the best control, in points", header, rows, [note])
-
-
-def class_shares(records: RecordFile, datasets: Sequence[str]) -> Table:
-    """What it does to a number that the probe is told the class shares of the validation nodes."""
-    shown, rows = ("raw", "diffused", "default", "tuned"), []
-    for name in datasets:
-        by_row = [records.matching(dataset=name, row=row) for row in shown]
-        if any(scores_of(found, "without_shares") for found in by_row):
-            pairs = [_mean(summary(found, part)) for found in by_row for part in ("without_shares", None)]
-            rows.append([name, *pairs])
-    header = ("data set", *(cell for row in shown for cell in (f"{row}: without", "with")))
-    note = "Where training nodes are fewer than half of the validation nodes they were drawn by class. There the probe "
-    note += "of every row and control is told the class shares of the validation nodes; without, it stays as trained."
-    return Table("Class shares of the validation nodes: test accuracy in % without and with them", header, rows, [note])
 
 
 def _spreads(records: RecordFile, datasets: Sequence[str]) -> Table:
@@ -192,16 +173,13 @@ def _spreads(records: RecordFile, datasets: Sequence[str]) -> Table:
             if found is None:
                 cells += [MISSING, MISSING, MISSING]
                 continue
-            cells += [_points(found.over_seeds), _points(found.over_splits), f"{found.seeds} × {found.splits}"]
+            spreads = [percent(found.over_seeds, 2), percent(found.over_splits, 2)]
+            cells += [*spreads, f"{found.seeds} × {found.splits}"]
         if any(cell != MISSING for cell in cells[1:]):
             rows.append(cells)
-    header: tuple[str, ...] = ("data set", "default: over seeds", "over splits", "seeds × splits")
-    header = (*header, "tuned: over seeds", "over splits", "seeds × splits")
+    each = ("over splits", "seeds × splits")
+    header = ("data set", "default: over seeds", *each, "tuned: over seeds", *each)
     return Table("Spreads in points: standard deviations over seeds (the paper's ±) and over splits", header, rows)
-
-
-def _points(spread: float | None) -> str:
-    return MISSING if spread is None else f"{100 * spread:.2f}"
 
 
 def _recipe(records: RecordFile, datasets: Sequence[str]) -> Table:
@@ -211,37 +189,15 @@ def _recipe(records: RecordFile, datasets: Sequence[str]) -> Table:
         if not found:
             continue
         paper, first = published.settings(name), found[0]
-        printed, tuned = summary(found, "printed_betas"), summary(found, "tuned_betas")
+        scores = [_mean(summary(found, part)) for part in ("printed_betas", "tuned_betas")]
         tuned_beta = first["tuned_betas"]["choices"][0].get("beta", [1 / len(first["alphas"])] * len(first["alphas"]))
-        rows.append(
-            [
-                name,
-                f"{published.accuracies(name)[OURS][0]:.1f}",
-                _mean(printed),
-                _mean(tuned),
-                _listed(paper["alphas"]),
-                _listed(first["alphas"]),
-                _listed(paper["betas"]),
-                _listed(tuned_beta),
-            ]
-        )
-    header: tuple[str, ...] = (
-        "data set",
-        "paper",
-        "β as printed",
-        "β tuned",
-        "paper's α",
-        "α learnt, seed 0",
-        "paper's β",
-    )
-    header = (*header, "β tuned, seed 0, split 0")
+        listed = map(_listed, (paper["alphas"], first["alphas"], paper["betas"], tuned_beta))
+        rows.append([name, f"{published.accuracies(name)[OURS][0]:.1f}", *scores, *listed])
+    orders = ("paper's α", "α learnt, seed 0", "paper's β", "β tuned, seed 0, split 0")
+    header = ("data set", "paper", "β as printed", "β tuned", *orders)
     note = "The explicit predictor with the appendix's settings; as many views as orders learnt. β as printed needs as "
-    return Table(
-        "As published: what the printed recipe gives",
-        header,
-        rows,
-        [note + "many views as the paper had; elsewhere it is left out."],
-    )
+    note += "many views as the paper had; elsewhere it is left out."
+    return Table("As published: what the printed recipe gives", header, rows, [note])
 
 
 def _listed(values: Sequence[float]) -> str:

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -79,8 +78,7 @@ def _majority(name: str) -> Record:
 
 def _raw(name: str) -> Record:
     bench = benchmark(name)
-    run = partial(raw, raw_features(bench), bench.dataset.labels, bench.splits, metric=bench.dataset.metric)
-    return _with_and_without(bench, lambda class_shares: run(search=Search(class_shares=class_shares)))
+    return scored(raw(raw_features(bench), bench.dataset.labels, bench.splits, metric=bench.dataset.metric))
 
 
 def raw_features(bench: Benchmark) -> dict[str, Any]:
@@ -96,24 +94,15 @@ def _diffused(name: str) -> Record:
     wide = _wide(bench)
     grid: dict[str, Any] = {"alphas": (1.0,), "times": (1.0, 3.0)} if wide else {}
     search = Search(normalisations=("standardise",)) if wide else Search(shortlist=SHORTLIST)
-    run = partial(
-        diffused,
+    outcomes = diffused(
         {scaling: _diffusion(bench, scaling) for scaling in _scalings(bench)},
         bench.dataset.labels,
         bench.splits,
         metric=bench.dataset.metric,
+        search=search,
         **grid,
     )
-    scores = _with_and_without(bench, lambda class_shares: run(search=replace(search, class_shares=class_shares)))
-    return {**scores, "reduced_grid": wide}
-
-
-def _with_and_without(bench: Benchmark, outcomes: Callable[[bool], list[Outcome]]) -> Record:
-    """Scores, and beside them, where validation nodes told the probe their class shares, those without."""
-    record = scored(outcomes(True))
-    if bench.few_labels:
-        record["without_shares"] = scored(outcomes(False))
-    return record
+    return {**scored(outcomes), "reduced_grid": wide}
 
 
 def _wide(bench: Benchmark) -> bool:
@@ -151,7 +140,7 @@ def _default(name: str, seed: int) -> Record:
     return {
         "settings": trained.model.settings,
         **trained.told(),
-        **_with_and_without(bench, lambda class_shares: bench.probe(summed, class_shares=class_shares)),
+        **scored(bench.probe(summed)),
         "untrained": scored(bench.probe([start.mean(axis=0)])),
     }
 
@@ -160,8 +149,6 @@ def _tuned(name: str, seed: int) -> Record:
     """The stored choice of each split, trained and untrained, with β tuned by the split's validation nodes."""
     bench, settings = benchmark(name), pool.stored(name)
     sides: dict[str, dict[int, Outcome]] = {"trained": {}, "untrained": {}}
-    if bench.few_labels:
-        sides["without_shares"] = {}
     told: dict[str, Any] = {}
     for trial in sorted(set(settings.choices)):
         splits = [i for i, chosen in enumerate(settings.choices) if chosen == trial]
@@ -169,7 +156,7 @@ def _tuned(name: str, seed: int) -> Record:
         told[str(trial)] = embedded.told()
         for side, outcomes in sides.items():
             views = list(start if side == "untrained" else embedded.views)
-            found = bench.probe(views, splits, tune=True, class_shares=side != "without_shares")
+            found = bench.probe(views, splits, tune=True)
             outcomes.update(zip(splits, found, strict=True))
     by_side = {side: scored([outcomes[i] for i in sorted(outcomes)]) for side, outcomes in sides.items()}
     return {"trials": list(settings.choices), "embedded": told, **by_side.pop("trained"), **by_side}

@@ -17,7 +17,7 @@ from typing import Any
 from fdmvgcl.errors import InputError, UserError
 from fdmvgcl.files import atomic_write
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.learning.features import FeatureTransform, suggested_skip
+from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.learning.settings import LOSS, dotted
 
 LARGEST_POOL = 30
@@ -56,10 +56,8 @@ class Pool:
 
 def suggested_family(graph: Graph) -> str:
     """The family that the defaults choose for a graph, without labels."""
-    transform = FeatureTransform.fit(graph, "auto")
-    if transform.scaling == "none" and not transform.substitute:
-        return "magnitudes"
-    return "local" if suggested_skip(graph, transform) else "smooth"
+    chosen = FDMVGCL().prepare(graph).chosen
+    return "magnitudes" if chosen.view_scaling == "view" else "local" if chosen.skip else "smooth"
 
 
 def draw(count: int, favoured: str, *, dim: int, seed: int = 0) -> list[dict[str, Any]]:

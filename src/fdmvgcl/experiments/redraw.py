@@ -1,4 +1,4 @@
-"""Splits made of the known nodes of one: sharper judges where training nodes, or test nodes, are few."""
+"""Splits made of the known nodes of one: sharper judges where training nodes are few."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,13 +29,3 @@ def redrawn(known: NDArray[np.int64], split: Split, count: int, seed: int = 0) -
         train = np.concatenate(drawn)
         made.append(Split(train, np.setdiff1d(nodes, train), split.test))
     return made
-
-
-def halved(split: Split, seed: int = 0) -> tuple[Split, Split]:
-    """Two splits with the same training nodes: of the validation nodes a random half chooses and the other half scores.
-
-    The scores are of nodes that no choice has seen, and none of them is a test node.
-    """
-    order = np.random.default_rng(seed).permutation(split.val)
-    first, second = order[: len(order) // 2], order[len(order) // 2 :]
-    return Split(split.train, first, second), Split(split.train, second, first)

@@ -4,8 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fdmvgcl.evaluation import Difference
+from fdmvgcl.evaluation import Difference, paired_difference, summarise
+from fdmvgcl.experiments.records import Record
 from fdmvgcl.files import atomic_write
+
+MISSING = "–"
 
 
 @dataclass(frozen=True)
@@ -42,17 +45,35 @@ def _plain(cell: str) -> str:
     return cell.replace("**", "")
 
 
-def percent(share: float) -> str:
+def percent(share: float | None, digits: int = 1) -> str:
     """``0.8142`` as ``81.4``."""
-    return f"{100 * share:.1f}"
+    return MISSING if share is None else f"{100 * share:.{digits}f}"
 
 
-def points(difference: Difference) -> str:
+def points(difference: Difference | None) -> str:
     """A difference of shares in points, ``+1.2 (-0.3 to +2.7)``; without an interval where there is none."""
+    if difference is None:
+        return MISSING
     mean = f"{100 * difference.mean:+.1f}"
     if difference.low is None or difference.high is None:
         return mean
     return f"{mean} ({100 * difference.low:+.1f} to {100 * difference.high:+.1f})"
+
+
+BESIDE_PAPER = ("paper", "measured", "± seeds", "untrained", "training adds")
+
+
+def beside_paper(printed: tuple[float, float] | None, records: Sequence[Record]) -> list[str]:
+    """Cells for ``BESIDE_PAPER``: the paper's figure, and records of ``beside_untrained``, one a seed."""
+    tests, before = ([record["test"] for record in part] for part in (records, [r["untrained"] for r in records]))
+    ours = summarise(tests)
+    return [
+        MISSING if printed is None else f"{printed[0]:.1f}",
+        percent(ours.mean),
+        percent(ours.over_seeds, 2),
+        percent(summarise(before).mean),
+        points(paired_difference(tests, before)),
+    ]
 
 
 def write_tables(tables: Sequence[Table], stem: Path, preface: Sequence[str] = ()) -> list[Path]:

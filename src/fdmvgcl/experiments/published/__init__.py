@@ -18,6 +18,16 @@ def accuracies(dataset: str) -> dict[str, tuple[float, float]]:
     return {method: (mean, spread) for method, (mean, spread) in _table("accuracy").get(dataset, {}).items()}
 
 
+def graph_accuracies(dataset: str) -> dict[str, tuple[float, float]]:
+    """Method -> (mean, spread) of graph classification in %, in the order of the paper's rows."""
+    return {method: (mean, spread) for method, (mean, spread) in _table("graphs").get(dataset, {}).items()}
+
+
+def robustness(dataset: str) -> dict[str, float]:
+    """The paper's accuracies under attack in %, by attack; empty for a data set that it does not attack."""
+    return dict(_table("robustness").get(dataset, {}))
+
+
 def known_settings() -> tuple[str, ...]:
     """Data sets that the appendix has settings for."""
     return tuple(_table("settings"))

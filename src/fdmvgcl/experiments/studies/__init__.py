@@ -2,8 +2,7 @@
 
 from fdmvgcl.experiments.runs import Experiment
 from fdmvgcl.experiments.studies.curves import ValidationCurves
-from fdmvgcl.experiments.studies.halves import ValidationHalves
 
-STUDIES: dict[str, Experiment] = {study.name: study for study in (ValidationCurves(), ValidationHalves())}
+STUDIES: dict[str, Experiment] = {study.name: study for study in (ValidationCurves(),)}
 
 __all__ = ["STUDIES"]

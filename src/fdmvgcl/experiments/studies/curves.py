@@ -81,7 +81,7 @@ def _curve(name: str, seed: int) -> Record:
         "settings": model.settings,
         "epochs": list(GRID),
         "validation": [probes[epoch] for epoch in GRID],
-        "effective_rank": [significant(ranks[epoch], 4) for epoch in GRID],
+        "effective_rank": significant([ranks[epoch] for epoch in GRID], 4),
         "stops": _stop(ranks),
     }
 

@@ -40,13 +40,13 @@ def measure(graph: Graph, noise: Noise, seed: int) -> Record:
     return {
         "nodes": part.num_nodes,
         "alphas": list(NOISE_ALPHAS),
-        "times": [significant(t, 5) for t in NOISE_TIMES],
+        "times": significant(NOISE_TIMES, 5),
         "strength": STRENGTH,
         "dim": DIM,
-        "epsilon": [significant(float(e), 4) for e in epsilon],
-        "at_start": significant(float(torch.linalg.norm(x @ weight - start) / epsilon.max()), 4),
-        "growth": [[significant(v, 4) for v in row] for row in growth.tolist()],
-        "relative": [[significant(v, 4) for v in row] for row in relative.tolist()],
+        "epsilon": significant(epsilon, 4),
+        "at_start": significant(torch.linalg.norm(x @ weight - start) / epsilon.max(), 4),
+        "growth": significant(growth, 4),
+        "relative": significant(relative, 4),
     }
 
 
@@ -72,7 +72,8 @@ def _mismatch(operator: Operator, other: Operator, y: Tensor) -> Tensor:
 
 
 def _norm(y: Tensor) -> Tensor:
-    return y.flatten(1).norm(dim=1)
+    norms: Tensor = torch.linalg.vector_norm(y.flatten(1), dim=1)
+    return norms
 
 
 def with_random_edges(graph: Graph, share: float, rng: np.random.Generator) -> Graph:
@@ -93,7 +94,7 @@ def with_random_edges(graph: Graph, share: float, rng: np.random.Generator) -> G
 
 def _noise_like(x: Tensor, generator: torch.Generator) -> Tensor:
     noise = torch.randn(x.shape, generator=generator, dtype=x.dtype)
-    return noise * (STRENGTH * x.norm() / noise.norm())
+    return torch.mul(noise, STRENGTH * x.norm() / noise.norm())
 
 
 def _features(graph: Graph, x: Tensor, weight: Tensor, generator: torch.Generator) -> Perturbed:

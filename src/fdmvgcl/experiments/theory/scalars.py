@@ -1,6 +1,7 @@
 """Claims about the Mittag-Leffler function itself: its limits in the order, and its series at large times."""
 
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,16 +41,16 @@ def limits() -> Record:
     for time in LIMIT_TIMES:
         near_one = [solution(1 - gap, frequency, time) for gap in GAPS]
         near_zero = [solution(gap, frequency, time) for gap in GAPS]
-        upper.append([significant(float(np.abs(s - np.exp(-frequency * time)).max()), 4) for s in near_one])
-        lower.append([significant(float(np.abs(s - 1 / (1 + frequency)).max()), 4) for s in near_zero])
-        identity.append([significant(float(np.abs(s - 1).max()), 4) for s in near_zero])
+        upper.append(np.abs(np.stack(near_one) - np.exp(-frequency * time)).max(axis=1))
+        lower.append(np.abs(np.stack(near_zero) - 1 / (1 + frequency)).max(axis=1))
+        identity.append(np.abs(np.stack(near_zero) - 1).max(axis=1))
     return {
         "gaps": list(GAPS),
         "times": list(LIMIT_TIMES),
-        "from_exponential": upper,
-        "from_resolvent": lower,
-        "from_identity": identity,
-        "stays": [significant(float(solution(GAPS[-1], 1.0, time)), 4) for time in LIMIT_TIMES],
+        "from_exponential": significant(upper, 4),
+        "from_resolvent": significant(lower, 4),
+        "from_identity": significant(identity, 4),
+        "stays": significant(solution(GAPS[-1], 1.0, np.array(LIMIT_TIMES)), 4),
     }
 
 
@@ -92,23 +93,19 @@ def asymptotics() -> Record:
             {
                 "alpha": alpha,
                 "terms": terms(alpha),
-                "value": _rounded(value),
-                **{name: _rounded(each) for name, each in remainders.items()},
+                "value": significant(value, 5),
+                **{name: significant(each, 5) for name, each in remainders.items()},
                 "slopes": {name: _late_slope(time, each) for name, each in remainders.items()},
                 "negative": {str(m): int((coefficients(alpha, m) < 0).sum()) for m in ROUNDS},
-                "second": {str(m): significant(float(coefficients(alpha, m)[1]), 4) for m in ROUNDS}
+                "second": {str(m): significant(coefficients(alpha, m)[1], 4) for m in ROUNDS}
                 if terms(alpha) > 1
                 else {},
             }
         )
-    return {"times": _rounded(time), "orders": by_order}
+    return {"times": significant(time, 5), "orders": by_order}
 
 
-def _late_slope(time: FloatArray, remainder: FloatArray) -> float:
+def _late_slope(time: FloatArray, remainder: FloatArray) -> Any:
     """Decay of the remainder over the last two decades in which it can be told from rounding."""
     last = np.flatnonzero(remainder > _SMALLEST_REMAINDER)[-9:]
     return significant(slope(time[last], remainder[last]), 4)
-
-
-def _rounded(values: FloatArray) -> list[float]:
-    return [significant(float(v), 5) for v in values]

@@ -67,7 +67,7 @@ def energy_shares(signal: Signal, alphas: Sequence[float], time: float, skip: in
     spec = make_filter(torch.tensor(alphas, dtype=torch.float64), time, skip=skip)
     phi = response(torch.from_numpy(signal.frequency), spec).numpy()
     energy = phi**2 * signal.energy
-    return energy / energy.sum(axis=-1, keepdims=True)
+    return np.asarray(energy / energy.sum(axis=-1, keepdims=True))
 
 
 def mean_frequency(shares: FloatArray, signal: Signal) -> FloatArray:
@@ -77,13 +77,13 @@ def mean_frequency(shares: FloatArray, signal: Signal) -> FloatArray:
 
 def low_share(shares: FloatArray, signal: Signal) -> FloatArray:
     """Share of the energy at frequencies up to LOW."""
-    return shares[..., signal.frequency <= LOW].sum(axis=-1)
+    return np.asarray(shares[..., signal.frequency <= LOW].sum(axis=-1))
 
 
 def frequencies_used(shares: FloatArray) -> FloatArray:
     """``exp(-Σ p_i log p_i)``: as many equally strong frequencies as are equally spread; 1 if all energy is in one."""
     logs = np.log(np.where(shares > 0, shares, 1.0))
-    return np.exp(-(shares * logs).sum(axis=-1))
+    return np.asarray(np.exp(-(shares * logs).sum(axis=-1)))
 
 
 def measure(graph: Graph) -> Record:
@@ -95,11 +95,13 @@ def measure(graph: Graph) -> Record:
     for skip in SKIPS:
         shares = {time: energy_shares(signal, ALPHAS, time, skip) for time in TIMES}
         measures[str(skip)] = {
-            "mean_frequency": _rounded([mean_frequency(s, signal) for s in shares.values()]),
-            "low_share": _rounded([low_share(s, signal) for s in shares.values()]),
-            "frequencies_used": _rounded([frequencies_used(s) for s in shares.values()]),
+            "mean_frequency": significant([mean_frequency(s, signal) for s in shares.values()], 4),
+            "low_share": significant([low_share(s, signal) for s in shares.values()], 4),
+            "frequencies_used": significant([frequencies_used(s) for s in shares.values()], 4),
         }
-        binned[str(skip)] = _rounded([np.histogram(signal.frequency, edges, weights=s)[0] for s in shares[SHOWN_TIME]])
+        binned[str(skip)] = significant(
+            [np.histogram(signal.frequency, edges, weights=s)[0] for s in shares[SHOWN_TIME]], 4
+        )
     start = signal.energy / signal.energy.sum()
     return {
         "nodes": part.num_nodes,
@@ -112,13 +114,9 @@ def measure(graph: Graph) -> Record:
         "measures": measures,
         "binned": binned,
         "input": {
-            "mean_frequency": significant(float(mean_frequency(start, signal))),
-            "low_share": significant(float(low_share(start, signal))),
-            "frequencies_used": significant(float(frequencies_used(start))),
-            "binned": _rounded([np.histogram(signal.frequency, edges, weights=start)[0]])[0],
+            "mean_frequency": significant(mean_frequency(start, signal)),
+            "low_share": significant(low_share(start, signal)),
+            "frequencies_used": significant(frequencies_used(start)),
+            "binned": significant(np.histogram(signal.frequency, edges, weights=start)[0], 4),
         },
     }
-
-
-def _rounded(table: Sequence[FloatArray]) -> list[list[float]]:
-    return [[significant(float(value), 4) for value in row] for row in table]

@@ -22,11 +22,11 @@ FEWEST_EXPECTED = 5.0  # a count below this is no normal variable: such nodes ar
 
 def waiting_times(alpha: float, count: int, rng: np.random.Generator) -> FloatArray:
     """Samples whose survival is ``E_α(-t^α)`` (Kozubowski & Rachev 1999; Fulger, Scalas & Germano 2008)."""
-    exponential = -np.log1p(-rng.random(count))
+    exponential: FloatArray = -np.log1p(-rng.random(count))
     if alpha == 1.0:
         return exponential
     angle = alpha * np.pi * (1 - rng.random(count))
-    return exponential * (np.sin(alpha * np.pi) / np.tan(angle) - np.cos(alpha * np.pi)) ** (1 / alpha)
+    return exponential * np.asarray(np.sin(alpha * np.pi) / np.tan(angle) - np.cos(alpha * np.pi)) ** (1 / alpha)
 
 
 def simulate(
@@ -61,12 +61,12 @@ def survival(alpha: float) -> Record:
     late = (times >= 100) & (sampled * WALKERS >= 100)
     return {
         "samples": WALKERS,
-        "times": _rounded(times),
-        "sampled": _rounded(sampled),
-        "exact": _rounded(exact),
-        "largest_z": significant(float(np.max(np.abs(sampled - exact) / np.maximum(error, 1 / WALKERS))), 4),
+        "times": significant(times, 5),
+        "sampled": significant(sampled, 5),
+        "exact": significant(exact, 5),
+        "largest_z": significant(np.max(np.abs(sampled - exact) / np.maximum(error, 1 / WALKERS)), 4),
         "tail_slope": significant(slope(times[late], sampled[late]), 4) if late.sum() > 2 else None,
-        "median": significant(float(np.median(waits)), 4),
+        "median": significant(np.median(waits), 4),
     }
 
 
@@ -83,14 +83,14 @@ def on_graph(graph: Graph, alpha: float) -> Record:
         "walkers": WALKERS,
         "time": WALK_TIME,
         "start": start,
-        "share": _rounded(counts / WALKERS),
-        "exact": _rounded(exact),
+        "share": significant(counts / WALKERS, 5),
+        "exact": significant(exact, 5),
         "chi_square": significant(statistic, 5),
         "freedom": freedom,
-        "p_value": significant(float(chi2.sf(statistic, freedom)), 4),
+        "p_value": significant(chi2.sf(statistic, freedom), 4),
         "never_moved": significant(never, 5),
-        "never_moved_exact": significant(float(solution(alpha, 1.0, WALK_TIME)), 5),
-        "symmetric_row_sums": [significant(float(v), 5) for v in symmetric.sum(1).aminmax()],
+        "never_moved_exact": significant(solution(alpha, 1.0, WALK_TIME), 5),
+        "symmetric_row_sums": significant(symmetric.sum(1).aminmax(), 5),
     }
 
 
@@ -102,7 +102,3 @@ def chi_square(counts: NDArray[np.int64], probabilities: FloatArray) -> tuple[fl
     if rare.any() and expected[rare].sum() > 0:
         seen, meant = np.append(seen, counts[rare].sum()), np.append(meant, expected[rare].sum())
     return float(((seen - meant) ** 2 / meant).sum()), len(seen) - 1
-
-
-def _rounded(values: FloatArray) -> list[float]:
-    return [significant(float(v), 5) for v in values]
