@@ -3,6 +3,9 @@
 import inspect
 import json
 import os
+import re
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +18,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
@@ -28,6 +32,7 @@ from fdmvgcl.learning import prepare
 from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.results import checkpoints
 from fdmvgcl.results.checkpoints import graph_fingerprint
+from fdmvgcl.results.outputs import ResultFolder
 
 SMALL = ("--dim", "8", "--epochs", "3", "--views", "3")
 
@@ -110,9 +115,15 @@ class TestHelp:
     def test_embed_has_few_options_of_its_own(self) -> None:
         given = inspect.signature(commands.embed).parameters
         own = [o for o in given.values() if getattr(o.annotation.__metadata__[0], "rich_help_panel", None)]
+        own = [each for each in own if not each.annotation.__metadata__[0].hidden]
         panels = [each.annotation.__metadata__[0].rich_help_panel for each in own]
         assert len([panel for panel in panels if panel != options.COMMON]) <= 18
         assert set(panels) == {options.INPUT, options.OUTPUT, options.MODEL, options.COMMON}
+
+    def test_help_all_shows_the_rarer_options(self) -> None:
+        for name in ("--no-header", "--repeated", "--columns", "--drop", "--encoding", "--keep-views", "--no-report"):
+            assert name not in done("embed", "--help").out
+            assert name in done("embed", "--help-all").out
 
     @pytest.mark.parametrize(
         "args", [("--help",), ("embed", "--help"), ("similar", "none", "--id", "x"), ("datasets",)]
@@ -139,6 +150,7 @@ class TestEmbed:
         assert names == {
             "embeddings.parquet",
             "graph.npz",
+            "model/structure.parquet",
             "history.jsonl",
             "report.html",
             "run.json",
@@ -189,12 +201,12 @@ class TestEmbed:
             monkeypatch.setattr(owner, name, call)
 
         counted(FeatureTransform, "fit")
-        counted(prepare, "suggested_skip")
+        counted(prepare, "foresight")
         counted(Graph, "operator")
         counted(prepare, "diffusion_basis")
         counted(FDMVGCL, "_views")
-        done("embed", edges, "--features", features, *SMALL, "--no-report")
-        assert counts == dict.fromkeys(["fit", "suggested_skip", "operator", "diffusion_basis", "_views"], 1)
+        done("embed", edges, "--features", features, "--structure", "none", *SMALL, "--no-report")
+        assert counts == dict.fromkeys(["fit", "foresight", "operator", "diffusion_basis", "_views"], 1)
 
     def test_the_same_bytes_each_time_and_without_labels(self, edges: Path) -> None:
         done("embed", edges, "-o", "a", *SMALL)
@@ -234,10 +246,10 @@ class TestEmbed:
         assert (result.out, result.err) == ("", "")
 
     def test_a_graph_without_features_says_what_stands_in(self, edges: Path) -> None:
-        assert "no features: 128 random signs drawn from each node's id" in done("embed", edges, *SMALL).out
+        assert "no features: 34 columns are made of the edges" in done("embed", edges, *SMALL).out
 
     def test_a_data_set_by_name_wins_over_a_file_and_says_so(self) -> None:
-        Path("karate").write_text("a b\n")
+        Path("karate").write_text("source target\na b\n")
         out = done("embed", "karate", *SMALL).out
         assert "write ./karate for the file" in out
         assert "34 nodes, 78 edges" in out
@@ -288,7 +300,11 @@ class TestBadInput:
 
     @pytest.mark.parametrize(
         ("text", "told"),
-        [("id,x\nm0,nan\n", "bad.csv:2"), ("id,x\nm0,1\n", "'m1' and 32 others have none"), ("", "is empty")],
+        [
+            ("id,x\nm0,nan\n", "bad.csv: features must have a column that can be used; columns left out: x (blank"),
+            ("id,x\nm0,1\n", "'m1' and 32 others have none"),
+            ("", "is empty"),
+        ],
     )
     def test_features(self, edges: Path, text: str, told: str) -> None:
         Path("bad.csv").write_text(text)
@@ -344,7 +360,7 @@ class TestBadInput:
     def test_divergence_is_one_line(self, edges: Path) -> None:
         ids = Graph.read(edges).ids
         Path("bad.csv").write_text("id,x\n" + "".join(f"{node},1e38\n" for node in ids))
-        huge = ("--features", "bad.csv", "--set", "features.scaling=none")
+        huge = ("--features", "bad.csv", "--structure", "none", "--set", "features.scaling=none")
         assert run("embed", edges, *SMALL, "-q", "-o", "mine", *huge).error.startswith("the loss is nan")
 
     def test_a_folder_of_others_is_refused(self, edges: Path) -> None:
@@ -368,6 +384,22 @@ class TestBadInput:
         assert "Traceback" not in result.err
         monkeypatch.setenv(commands.DEBUG_VARIABLE, "1")
         assert "Traceback" in run("embed", edges).err
+
+    @pytest.mark.parametrize(
+        ("ask", "told"),
+        [
+            (lambda: torch.empty(1 << 46), "ran out when 281475.0 GB more were asked for; fewer nodes"),
+            (lambda: pa.allocate_buffer(1 << 50), "ran out when 1125899.9 GB more were asked for; fewer nodes"),
+            (lambda: np.empty(1 << 46), "ran out; fewer nodes"),
+            (lambda: bytearray(1 << 60), "ran out; fewer nodes"),
+        ],
+    )
+    def test_memory_that_runs_out_is_no_fault_of_the_program(
+        self, edges: Path, monkeypatch: pytest.MonkeyPatch, ask: Callable[[], object], told: str
+    ) -> None:
+        monkeypatch.setattr(FDMVGCL, "prepare", lambda *_, **__: ask())
+        assert told in run("embed", edges, "--quiet").error
+        assert not Path("edges.fdmvgcl/embeddings.parquet").exists()
 
     def test_a_value_error_of_our_own_is_no_bad_input(self, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(FDMVGCL, "prepare", lambda *_, **__: np.zeros(2) @ np.zeros(3))
@@ -421,21 +453,28 @@ class TestResults:
         np.testing.assert_allclose(z, truth[[every.index(node) for node in ids]], atol=1e-6)
 
     def test_transform_refuses(self, out: Path, edges: Path) -> None:
-        Path("new.csv").write_text("new1,m0\n")
+        Path("new.csv").write_text("source,target\nnew1,m0\n")
         Path("two.csv").write_text("id,x,y\nnew1,1,2\n")
         Path("other.csv").write_text("id,x,y,u\nnew1,1,2,3\n")
         to = ("-o", "new.parquet")
         assert "the model needs 3 feature columns" in run("transform", out, "new.csv", *to).error
         assert "give --features FILE" in run("transform", out, "new.csv", "--extend", *to).error
-        assert (
-            "must have 3 feature columns"
-            in run("transform", out, "new.csv", "--extend", "--features", "two.csv", *to).error
-        )
+        told = "two.csv: features column 'z' is missing"
+        assert told in run("transform", out, "new.csv", "--extend", "--features", "two.csv", *to).error
         assert "'z'" in run("transform", out, "new.csv", "--extend", "--features", "other.csv", *to).error
         assert "got none" in run("transform", out, edges, "--extend", *to).error
         assert "is a folder" in run("transform", out, edges, "-o", "out").error
         assert "its folder does not exist" in run("transform", out, edges, "-o", "nowhere/x").error
         assert not Path("new.parquet").exists()
+        before = edges.read_bytes()
+        assert "is an input of this command" in run("transform", out, edges, "-o", edges, "--force").error
+        assert "must end in .parquet" in run("transform", out, edges, "-o", "new.csv.gz").error
+        assert edges.read_bytes() == before
+        Path("mine.parquet").write_bytes(b"mine")
+        assert (
+            "is there already; write over it with --force" in run("transform", out, edges, "-o", "mine.parquet").error
+        )
+        assert Path("mine.parquet").read_bytes() == b"mine"
 
     def test_evaluate_tunes_weights_and_keeps_a_record(self, out: Path) -> None:
         before = (out / "embeddings.parquet").read_bytes()
@@ -456,22 +495,12 @@ class TestResults:
             "majority class",
         ]
         assert (out / "embeddings.parquet").read_bytes() == before
-        assert record["class_shares"] == "of training nodes"
-        assert "class shares" not in told
-
-    def test_evaluate_says_where_probes_are_told_class_shares(self, out: Path) -> None:
-        rows = [f"m{i},0,{'train' if i % 8 == 0 else 'test' if i % 2 else 'val'}" for i in range(34)]
-        Path("splits.csv").write_text("\n".join(["id,split,part", *rows]) + "\n")
-        told = done("evaluate", out, "--labels", club_labels(), "--splits", "splits.csv").out
-        assert "linear probe on 1 split of splits.csv" in told
-        assert "few training nodes: every probe is told the class shares of the validation nodes" in told
-        assert json.loads((out / "evaluation.json").read_text())["class_shares"] == "of validation nodes"
 
     def test_evaluate_refuses(self, out: Path) -> None:
         labels = club_labels()
         Path("splits.csv").write_text("id,split,part\nm0,0,train\nm1,0,val\nx,0,test\n")
         told = run("evaluate", out, "--labels", labels, "--splits", "splits.csv").error
-        assert told == "splits.csv: split '0' names 'x', which is no node with a label"
+        assert told == "splits.csv: must name nodes with a label, but split '0' names 'x', which is none"
         assert "it must be the one that was embedded" in run("evaluate", out, "--labels", "digits").error
 
     @pytest.mark.parametrize(
@@ -516,12 +545,15 @@ class TestResume:
         assert "nothing to resume" in done("embed", edges, *SMALL, "--resume").out
         assert Path("edges.fdmvgcl/embeddings.parquet").stat() == before
 
-    def test_other_settings_or_a_lost_file_start_anew(self, edges: Path) -> None:
+    def test_a_finished_run_of_other_settings_is_refused_and_a_lost_file_starts_anew(self, edges: Path) -> None:
         told = "no checkpoint here: starting from the beginning"
         assert told in done("embed", edges, *SMALL, "--resume").out
-        assert told in done("embed", edges, *SMALL, "--seed", 3, "--resume").out
+        finished = "edges.fdmvgcl: is finished, with seed=0, not 3; leave out --resume to begin anew"
+        assert run("embed", edges, *SMALL, "--seed", 3, "--resume").error == finished
         Path("edges.fdmvgcl/history.jsonl").unlink()
         assert told in done("embed", edges, *SMALL, "--seed", 3, "--resume").out
+        edges.write_text(edges.read_text() + "m0,m9\n")
+        assert "is finished, with another graph" in run("embed", edges, *SMALL, "--seed", 3, "--resume").error
 
     def test_a_checkpoint_of_another_run_is_refused(self, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as patch:
@@ -622,8 +654,8 @@ class TestKilled:
             [sys.executable, "-c", KILLER], env=environment, capture_output=True, text=True, check=False
         )
         assert result.returncode == 0, result.stderr
-        # three checkpoints, model (two files), graph, history, run, embeddings, report
-        assert int(result.stdout) == 10
+        # three checkpoints, model (three files), graph, history, run, embeddings, report
+        assert int(result.stdout) == 11
 
     @staticmethod
     def start(edges: Path, *args: str, until: Callable[[], bool]) -> subprocess.Popen[str]:
@@ -651,7 +683,7 @@ class TestKilled:
 
 
 def test_a_terminal_that_is_not_utf8_does_not_end_a_run() -> None:
-    Path("edges.csv").write_text("α,β\n")
+    Path("edges.csv").write_text("source,target\nα,β\n")
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "TERM": "dumb"}
     command = [sys.executable, "-m", "fdmvgcl", "embed", "edges.csv", *SMALL]
     result = subprocess.run(command, env=environment, capture_output=True, check=False)
@@ -687,3 +719,89 @@ def test_outputs_that_cannot_be_are_refused_before_any_work(arguments: tuple[str
 def test_closed_streams_are_no_error() -> None:
     command = f"{sys.executable} -m fdmvgcl datasets >&- 2>&-"
     assert subprocess.run(command, shell=True, check=False).returncode == 0
+
+
+class TestFolder:
+    def test_two_runs_into_one_folder(self, edges: Path) -> None:
+        Path("out").mkdir()
+        with ResultFolder(Path("out")).locked():
+            told = run("embed", edges, *SMALL, "-o", "out").error
+            assert told.startswith(f"out: is written to by another run (process {os.getpid()} on ")
+        done("embed", edges, *SMALL, "-o", "out")
+        assert not list(Path("out").glob(".*"))
+        with ResultFolder(Path("out")).locked():
+            for command in (("evaluate", "out", "--labels", club_labels()), ("report", "out")):
+                assert "is written to by another run" in run(*command).error
+
+    def test_a_lock_that_a_killed_process_left_holds_nothing(self, edges: Path) -> None:
+        Path("out").mkdir()
+        Path("out/.fdmvgcl.lock").write_text("process 1\n")
+        done("embed", edges, *SMALL, "-o", "out")
+
+    def test_results_of_another_source_are_not_written_over(self, edges: Path) -> None:
+        done("embed", edges, *SMALL, "-o", "out", "--no-report")
+        before = Path("out/embeddings.parquet").read_bytes()
+        told = run("embed", "karate", *SMALL, "-o", "out").error
+        assert (
+            told == "out: holds the results of edges.csv; use another folder with -o, or write over them with --force"
+        )
+        assert Path("out/embeddings.parquet").read_bytes() == before
+        done("embed", edges, *SMALL, "-o", "out", "--no-report", "--seed", 1)
+        done("embed", "karate", *SMALL, "-o", "out", "--no-report", "--force")
+
+    def test_evaluate_sees_that_files_are_of_different_runs(self, edges: Path) -> None:
+        for name, seed in (("one", 0), ("two", 1)):
+            done("embed", edges, *SMALL, "--seed", seed, "-o", name, "--no-report")
+        shutil.copy("two/embeddings.parquet", "one/embeddings.parquet")
+        told = run("evaluate", "one", "--labels", club_labels(), "-q").error
+        assert told.startswith("one/embeddings.parquet: is not what model/ makes of graph.npz")
+
+
+@pytest.mark.parametrize("source", ["none.csv", "karatee"])
+def test_a_missing_file_is_told_without_torch(source: str) -> None:
+    script = (
+        "import sys; from fdmvgcl.cli import app\n"
+        "try: app(['embed', sys.argv[1]])\n"
+        "except SystemExit as end: assert end.code == 2\n"
+        "assert 'torch' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", script, source], check=True, capture_output=True)
+
+
+def test_a_table_of_any_columns_goes_through(edges: Path) -> None:
+    cities, when = ("Rome", "Oslo", "Bonn"), "2024-{:02}-{:02}"
+    rows = [
+        f"m{i};{i / 7:.2f};{cities[i % 3]};{when.format(1 + i % 12, 1 + i % 28)};".replace(".", ",") for i in range(34)
+    ]
+    Path("nodes.csv").write_bytes("\n".join(["name;score;city;joined;note", *rows]).encode("cp1252"))
+    told = done("embed", edges, "--features", "nodes.csv", *SMALL, "-o", "out").out
+    assert "columns of features: score: number, decimal comma; city: 3 categories; joined: date (days, periods)" in told
+    assert "columns left out: note (blank in every row)" in told
+    assert json.loads(Path("out/model/config.json").read_text())["features"]["encoding"][1]["values"][0] == "Rome"
+    Path("new.csv").write_text("source,target\nx,m1\n")
+    Path("news.csv").write_text("id,score,city,joined\nx,0.5,Paris,2024-05-05\n")
+    done("transform", "out", "new.csv", "--features", "news.csv", "--extend", "-o", "x.parquet")
+    ids, z = embedding(Path("x.parquet"))
+    assert ids == ["x"]
+    assert np.isfinite(z).all()
+    kept = done("embed", edges, "--features", "nodes.csv", "--drop", "city,joined", *SMALL, "-o", "few").out
+    assert "1 feature," in kept
+    assert (
+        "--columns must name columns of the features, got 'size'"
+        in run("embed", edges, "--features", "nodes.csv", "--columns", "size").error
+    )
+
+
+def test_run_it_again_runs_and_gives_the_same_bytes(edges: Path, features: Path) -> None:
+    source = Path("O'Brien's edges.csv")
+    source.write_text(edges.read_text().replace("source,target", "a b,b c"))
+    given = ("--source", "a b", "--target", "b c", "--features", features, "--drop", "x,y", "--repeated", "sum")
+    more = ("--labels", club_labels(), "--keep-views", "--set", "diffusion.learn_alpha=false", "--set", "loss=vicreg")
+    done("embed", source, *given, *more, *SMALL, "--seed", 3, "-o", "first")
+    page = Path("first/report.html").read_text()
+    again = json.loads(re.search(r'id="content">(.*?)</script>', page, re.S)[1])["again"]["command"]
+    program, *words = shlex.split(again)
+    assert program == "fdmvgcl"
+    done(*words)
+    for name in ("embeddings.parquet", "views.parquet", "graph.npz"):
+        assert Path("first", name).read_bytes() == Path("O'Brien's edges.fdmvgcl", name).read_bytes()

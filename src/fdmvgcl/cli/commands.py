@@ -14,8 +14,9 @@ from typer.core import TyperGroup
 
 from fdmvgcl import __version__
 from fdmvgcl.cli import options as o
-from fdmvgcl.errors import ArgumentError, UserError
+from fdmvgcl.errors import ArgumentError, UserError, bytes_asked_for, ran_out_of_memory
 from fdmvgcl.learning.settings import full_name
+from fdmvgcl.machine import ask_for_huge_pages
 
 BAD_INPUT, INTERNAL, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 DEBUG_VARIABLE = "FDMVGCL_DEBUG"
@@ -51,10 +52,12 @@ class _OneLineErrors(TyperGroup):
                 getattr(sys, name).reconfigure(errors="replace")  # a terminal that is not UTF-8 must not end a run
         try:
             code = super().main(*args, **{**kwargs, "standalone_mode": False})
-        except (UserError, OSError, FloatingPointError, MemoryError) as error:
+        except (UserError, OSError, FloatingPointError) as error:
             code = _fail(_told(error), BAD_INPUT, error)
         except Exception as error:
-            if hasattr(error, "format_message"):  # typer's own, whose class has moved between versions
+            if ran_out_of_memory(error):
+                code = _fail(_told_of_memory(error), BAD_INPUT, error)
+            elif hasattr(error, "format_message"):  # typer's own, whose class has moved between versions
                 code = _fail(" ".join(error.format_message().split()), BAD_INPUT, error)
             else:
                 told = f"internal error: {type(error).__name__}: {error}"
@@ -76,7 +79,7 @@ class _OneLineErrors(TyperGroup):
 
 def _option_of(argument: str, params: Sequence[Any]) -> str:
     """What a user types for an argument of this name."""
-    options = {param.name: max(param.opts, key=len) for param in params}
+    options: dict[str, str] = {param.name: max(param.opts, key=len) for param in params}
     if "changes" in options and argument not in options:
         return f"{options['changes']} {full_name(argument)}"
     return options.get(argument, argument)
@@ -86,6 +89,14 @@ def _told(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return str(error) or type(error).__name__
+
+
+def _told_of_memory(error: BaseException) -> str:
+    from fdmvgcl.cli.console import gigabytes
+
+    asked = bytes_asked_for(error)
+    more = "" if asked is None else f" when {gigabytes(asked)} more were asked for"
+    return f"this machine's memory ran out{more}; fewer nodes, columns (--dim) or views (--views) take less"
 
 
 def _fail(message: str, code: int, error: BaseException | None = None) -> int:
@@ -99,7 +110,6 @@ def _fail(message: str, code: int, error: BaseException | None = None) -> int:
 
 app = typer.Typer(
     cls=_OneLineErrors,
-    add_completion=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Begin with [bold]fdmvgcl embed digits[/], or with a file of yours: [bold]fdmvgcl embed edges.csv[/].",
@@ -121,17 +131,29 @@ def overview(
 @app.command(
     epilog="Examples:\n\n  fdmvgcl embed digits\n\n  fdmvgcl embed edges.csv --features nodes.parquet -o out\n\n"
     "  fdmvgcl embed edges.csv -o out --resume\n\n"
+    "  fdmvgcl embed molecules.csv --features atoms.csv --level graph --dim 128 -o out\n\n"
     "DIR gets embeddings.parquet (id, z), graph.npz, model/, history.jsonl and report.html."
 )
 def embed(
     source: o.Source,
+    level: o.Level = "node",
     features: o.Features = None,
     labels: o.Labels = None,
-    directed: o.Directed = False,
+    source_column: o.SourceColumn = None,
+    target_column: o.TargetColumn = None,
     weight: o.Weight = None,
-    header: o.Header = False,
+    directed: o.Directed = False,
+    no_header: o.NoHeader = False,
+    repeated: o.Repeated = "max",
+    columns: o.Columns = None,
+    drop: o.Drop = None,
+    encoding: o.Encoding = None,
     fill_missing: o.FillMissing = False,
+    since: o.Since = None,
+    until: o.Until = None,
+    half_life: o.HalfLife = None,
     output: o.Folder = None,
+    force: o.ForceFolder = False,
     resume: o.Resume = False,
     keep_views: o.KeepViews = False,
     no_report: o.NoReport = False,
@@ -139,23 +161,44 @@ def embed(
     views: o.Views = None,
     epochs: o.Epochs = None,
     time: o.Time = None,
+    structure: o.StructureUse = None,
     seed: o.Seed = None,
     device: o.Device = None,
     changes: o.Set = None,
     settings: o.SettingsFile = None,
     data_root: o.DataRoot = None,
     quiet: o.Quiet = False,
+    help_all: o.HelpAll = False,
 ) -> None:
-    """Embed a graph: learn from it without labels and write embeddings keyed by your ids."""
+    """Embed a graph, or many: learn without labels and write embeddings keyed by your ids."""
+    from fdmvgcl.cli.sources import ReadOptions, check_there
+
+    if level == "node":
+        check_there(source, features, labels, settings)  # before torch comes in, which takes seconds
     from fdmvgcl.cli import embed as command
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.settings import model_of
-    from fdmvgcl.cli.sources import ReadOptions
 
     given = {"dim": dim, "views": views, "epochs": epochs, "time": time, "seed": seed, "device": device}
+    given["features.structure"] = structure
     model = model_of(settings, changes or (), given)
-    reading = ReadOptions(features, directed, weight, header, fill_missing)
-    wanted = command.EmbedOptions(output, labels, keep_views, resume, data_root, not no_report)
+    reading = ReadOptions(
+        features=features,
+        directed=directed,
+        source=source_column,
+        target=target_column,
+        weight=weight,
+        no_header=no_header,
+        repeated=repeated,
+        columns=o.listed(columns),
+        drop=o.listed(drop),
+        encoding=encoding,
+        fill_missing=fill_missing,
+        since=since,
+        until=until,
+        half_life=half_life,
+    )
+    wanted = command.EmbedOptions(output, labels, keep_views, resume, data_root, not no_report, level, force)
     try:
         command.embed(source, model, reading, wanted, Reporter(quiet))
     except command.Interrupted:
@@ -173,35 +216,236 @@ def transform(
     output: o.File,
     features: o.Features = None,
     extend: o.Extend = False,
-    directed: o.Directed = False,
+    source_column: o.SourceColumn = None,
+    target_column: o.TargetColumn = None,
     weight: o.Weight = None,
-    header: o.Header = False,
+    directed: o.Directed = False,
+    no_header: o.NoHeader = False,
+    repeated: o.Repeated = "max",
+    encoding: o.Encoding = None,
     fill_missing: o.FillMissing = False,
+    force: o.Force = False,
     data_root: o.DataRoot = None,
     device: o.Device = None,
     quiet: o.Quiet = False,
+    help_all: o.HelpAll = False,
 ) -> None:
     """Embed new nodes, or another graph with the same feature columns, by a model trained before."""
+    from fdmvgcl.cli.sources import ReadOptions, check_there
+
+    check_there(source, features)
     from fdmvgcl.cli.console import Reporter
-    from fdmvgcl.cli.sources import ReadOptions
     from fdmvgcl.cli.transform import transform as command
     from fdmvgcl.results.outputs import ResultFolder
 
-    reading = ReadOptions(features, directed, weight, header, fill_missing)
-    results = ResultFolder(folder)
+    reading = ReadOptions(
+        features=features,
+        directed=directed,
+        source=source_column,
+        target=target_column,
+        weight=weight,
+        no_header=no_header,
+        repeated=repeated,
+        encoding=encoding,
+        fill_missing=fill_missing,
+    )
     command(
-        results, source, reading, output, Reporter(quiet), extend=extend, data_root=data_root, device=device or "cpu"
+        ResultFolder(folder),
+        source,
+        reading,
+        output,
+        Reporter(quiet),
+        extend=extend,
+        force=force,
+        data_root=data_root,
+        device=device or "cpu",
     )
 
 
-@app.command(epilog="Example:\n\n  fdmvgcl similar out --id alice -k 5")
-def similar(folder: o.Results, node: o.Node, count: o.Count = 10) -> None:
-    """The nodes most like one, by cosine; separated by tabs where the output is no terminal."""
+@app.command(
+    epilog="Examples:\n\n  fdmvgcl update out new-edges.csv\n\n"
+    "  fdmvgcl update out new-edges.csv --features new-nodes.csv --removed gone.csv\n\n"
+    "  fdmvgcl update out --removed left.txt --train\n\n"
+    "The encoder stays, so old and new vectors can be compared; it says how far old nodes moved. All files change "
+    "together: a run that is killed leaves the folder as it was."
+)
+def update(
+    folder: o.Results,
+    edges: o.NewEdges = None,
+    features: o.NewFeatures = None,
+    removed: o.Removed = None,
+    train: o.Train = False,
+    source_column: o.SourceColumn = None,
+    target_column: o.TargetColumn = None,
+    weight: o.Weight = None,
+    no_header: o.NoHeader = False,
+    repeated: o.Repeated = "max",
+    encoding: o.Encoding = None,
+    fill_missing: o.FillMissing = False,
+    since: o.Since = None,
+    until: o.Until = None,
+    half_life: o.HalfLife = None,
+    no_report: o.NoReport = False,
+    device: o.Device = None,
+    quiet: o.Quiet = False,
+    help_all: o.HelpAll = False,
+) -> None:
+    """Bring DIR up to date with a graph that has changed: new and removed nodes and edges, the same encoder."""
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.sources import ReadOptions
+    from fdmvgcl.cli.update import UpdateOptions
+    from fdmvgcl.cli.update import update as command
+    from fdmvgcl.results.outputs import ResultFolder
+
+    reading = ReadOptions(
+        features=features,
+        source=source_column,
+        target=target_column,
+        weight=weight,
+        no_header=no_header,
+        repeated=repeated,
+        encoding=encoding,
+        fill_missing=fill_missing,
+        since=since,
+        until=until,
+        half_life=half_life,
+    )
+    wanted = UpdateOptions(removed or (), train, device or "cpu", not no_report)
+    results = ResultFolder(folder).require()
+    with results.locked():
+        command(results, edges, reading, wanted, Reporter(quiet))
+
+
+@app.command(
+    epilog="Examples:\n\n  fdmvgcl similar out --id alice -k 5\n\n  fdmvgcl similar out --ids customers.txt --json\n\n"
+    "  fdmvgcl transform out new-edges.csv --extend -o new.parquet\n\n  fdmvgcl similar out --of new.parquet"
+)
+def similar(
+    folder: o.Results,
+    nodes: o.Nodes = None,
+    ids: o.IdsFile = None,
+    asked: o.Asked = None,
+    count: o.Count = 10,
+    as_json: o.AsJson = False,
+) -> None:
+    """The nodes most like one or many, by cosine; separated by tabs where the output is no terminal."""
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.similar import similar as command
     from fdmvgcl.results.outputs import ResultFolder
 
-    command(ResultFolder(folder), node, count, Reporter())
+    command(ResultFolder(folder), nodes or [], ids, asked, count, Reporter(), as_json=as_json)
+
+
+@app.command(
+    epilog="Examples:\n\n  fdmvgcl export out -o vectors.npy --unit\n\n  fdmvgcl export out -o vectors.csv\n\n"
+    "  fdmvgcl export out -o vectors.txt --format word2vec\n\n"
+    "FAISS takes vectors.npy (float32, row after row), LanceDB the Parquet (id, z: a list of fixed size)."
+)
+def export(
+    folder: o.Results, output: o.Exported, kind: o.Format = None, unit: o.Unit = False, force: o.Force = False
+) -> None:
+    """Write the vectors for other programs: Parquet, CSV, NumPy or word2vec text."""
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.export import export as command
+    from fdmvgcl.results.outputs import ResultFolder
+
+    command(ResultFolder(folder), output, kind, Reporter(), unit=unit, force=force)
+
+
+@app.command(
+    epilog="Examples:\n\n  fdmvgcl cluster out\n\n  fdmvgcl cluster out -k 12 -o clusters.csv\n\n"
+    "k-means by cosine. The silhouette tells how well apart clusters are: near 1 far apart, near 0 not at all."
+)
+def cluster(
+    folder: o.Results,
+    count: o.Clusters = None,
+    labels: o.SomeLabels = None,
+    output: o.TableFile = None,
+    force: o.Force = False,
+    as_json: o.AsJson = False,
+    seed: o.DrawSeed = 0,
+    data_root: o.DataRoot = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """Groups of nodes that lie together: id and cluster, 0 the largest."""
+    from fdmvgcl.cli.answers import Wanted
+    from fdmvgcl.cli.cluster import cluster as command
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.results.outputs import ResultFolder
+
+    wanted = Wanted(output, force, as_json)
+    command(ResultFolder(folder), count, labels, wanted, Reporter(quiet), seed=seed, data_root=data_root)
+
+
+@app.command(
+    epilog="Examples:\n\n  fdmvgcl predict out --labels some-labels.csv\n\n"
+    "  fdmvgcl predict out --labels some-labels.csv -o rest.csv\n\n"
+    "The score beside is cross-validated on the labelled nodes, and so is that of raw features."
+)
+def predict(
+    folder: o.Results,
+    labels: o.KnownLabels,
+    output: o.TableFile = None,
+    force: o.Force = False,
+    as_json: o.AsJson = False,
+    seed: o.DrawSeed = 0,
+    data_root: o.DataRoot = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """Labels of some nodes in, label and probability of the others out."""
+    from fdmvgcl.cli.answers import Wanted
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.predict import predict as command
+    from fdmvgcl.results.outputs import ResultFolder
+
+    wanted = Wanted(output, force, as_json)
+    command(ResultFolder(folder), labels, wanted, Reporter(quiet), seed=seed, data_root=data_root)
+
+
+@app.command(
+    epilog="Examples:\n\n  fdmvgcl links out --id alice -k 5\n\n  fdmvgcl links out -k 10000 -o links.csv\n\n"
+    "The score is the cosine of two vectors. How well it finds edges that were hidden is measured once and kept in "
+    "DIR/checks.json, beside common neighbours and features that were only diffused."
+)
+def links(
+    folder: o.Results,
+    nodes: o.Nodes = None,
+    ids: o.IdsFile = None,
+    count: o.LinkCount = 10,
+    output: o.TableFile = None,
+    force: o.Force = False,
+    as_json: o.AsJson = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """The likeliest missing edges, of nodes or of the whole graph: source, target and score."""
+    from fdmvgcl.cli.answers import Wanted
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.links import links as command
+    from fdmvgcl.results.outputs import ResultFolder
+
+    command(ResultFolder(folder), nodes or [], ids, count, Wanted(output, force, as_json), Reporter(quiet))
+
+
+@app.command(
+    epilog="Examples:\n\n  fdmvgcl anomalies out\n\n  fdmvgcl anomalies out -o oddities.csv\n\n"
+    "The score is one minus the cosine of the vector that a node would have by its features alone with the mean of its "
+    "neighbours' vectors (without features: one minus the mean cosine with its neighbours' vectors). How well it finds "
+    "planted nodes is measured once and kept in DIR/checks.json, beside plain controls."
+)
+def anomalies(
+    folder: o.Results,
+    output: o.TableFile = None,
+    force: o.Force = False,
+    as_json: o.AsJson = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Nodes whose neighbourhood does not explain them, the oddest first: id, score and number of edges."""
+    from fdmvgcl.cli.anomalies import anomalies as command
+    from fdmvgcl.cli.answers import Wanted
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.results.outputs import ResultFolder
+
+    command(ResultFolder(folder), Wanted(output, force, as_json), Reporter(quiet))
 
 
 @app.command(epilog="Example:\n\n  fdmvgcl evaluate out --labels labels.csv")
@@ -217,7 +461,76 @@ def evaluate(
     from fdmvgcl.cli.evaluate import evaluate as command
     from fdmvgcl.results.outputs import ResultFolder
 
-    command(ResultFolder(folder), labels, splits, Reporter(quiet), data_root=data_root)
+    results = ResultFolder(folder).require()
+    with results.locked():
+        command(results, labels, splits, Reporter(quiet), data_root=data_root)
+
+
+@app.command(
+    epilog="Examples:\n\n  fdmvgcl attack karate --kind random --rate 0.1 -o attacked.parquet\n\n"
+    "  fdmvgcl attack edges.csv --features nodes.csv --labels labels.csv --kind prbcd --rate 0.05 -o bad.parquet\n\n"
+    "random adds edges; dice takes edges within classes away and adds others; prbcd and nettack mislead a model of "
+    "their own about test nodes; metattack spoils training."
+)
+def attack(
+    source: o.Source,
+    output: o.AttackedFile,
+    kind: o.AttackKind,
+    rate: o.AttackRate,
+    labels: o.AttackLabels = None,
+    features: o.Features = None,
+    source_column: o.SourceColumn = None,
+    target_column: o.TargetColumn = None,
+    weight: o.Weight = None,
+    no_header: o.NoHeader = False,
+    repeated: o.Repeated = "max",
+    encoding: o.Encoding = None,
+    fill_missing: o.FillMissing = False,
+    force: o.Force = False,
+    seed: o.AttackSeed = 0,
+    data_root: o.DataRoot = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """Flip edges of a graph as an attacker would, and write the edges that are left."""
+    from fdmvgcl.cli.attack import attack as command
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.sources import ReadOptions
+
+    reading = ReadOptions(
+        features=features,
+        source=source_column,
+        target=target_column,
+        weight=weight,
+        no_header=no_header,
+        repeated=repeated,
+        encoding=encoding,
+        fill_missing=fill_missing,
+    )
+    command(source, kind, rate, labels, output, reading, seed, Reporter(quiet), force=force, data_root=data_root)
+
+
+@app.command(
+    epilog="Example:\n\n  fdmvgcl robustness out --labels labels.csv --rate 0.1\n\n"
+    "The probe is trained on the clean graph, then edges are flipped: at random, by an attack on another model "
+    "(transfer), and by attacks on this one (adaptive). An adaptive attack that does less than the others is weak, and "
+    "that is said. DIR gets robustness.json and robustness.png."
+)
+def robustness(
+    folder: o.Results,
+    labels: o.LabelsOrName,
+    splits: o.Splits = None,
+    rates: o.AttackRates = None,
+    seed: o.AttackSeed = 0,
+    data_root: o.DataRoot = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """How much accuracy attacks on the edges take away, beside raw features, which no edge can touch."""
+    from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.robustness import RATES
+    from fdmvgcl.cli.robustness import robustness as command
+    from fdmvgcl.results.outputs import ResultFolder
+
+    command(ResultFolder(folder), labels, splits, rates or RATES, seed, Reporter(quiet), data_root=data_root)
 
 
 @app.command(epilog="Example:\n\n  fdmvgcl report out")
@@ -227,7 +540,9 @@ def report(folder: o.Results, quiet: o.Quiet = False) -> None:
     from fdmvgcl.cli.report import report as command
     from fdmvgcl.results.outputs import ResultFolder
 
-    command(ResultFolder(folder), Reporter(quiet))
+    results = ResultFolder(folder).require()
+    with results.locked():
+        command(results, Reporter(quiet))
 
 
 @app.command()
@@ -240,8 +555,8 @@ def datasets(data_root: o.DataRoot = None) -> None:
 
 
 @app.command(
-    epilog="NAME is one of nodes, views, depth, dim, cost, theory, pca, tsne, ratio, losses, dynamics; or a "
-    "study of our own: curves, halves.\n\n"
+    epilog="NAME is one of nodes, views, depth, dim, cost, theory, pca, tsne, ratio, losses, dynamics, graphs, "
+    "robustness; or a study of our own: curves.\n\n"
     "Example:\n\n  fdmvgcl reproduce nodes --datasets cora,texas --seeds 2\n\n"
     "Records are kept one by one: the same command goes on where it was stopped."
 )
@@ -281,4 +596,5 @@ def tune(
 
 def main() -> None:
     """The entry point."""
+    ask_for_huge_pages()
     app(prog_name="fdmvgcl")

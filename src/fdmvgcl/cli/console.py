@@ -4,6 +4,7 @@ rich is imported when something is first printed with it: ``similar`` in a pipe 
 """
 
 import contextlib
+import json
 import os
 import sys
 import unicodedata
@@ -85,6 +86,21 @@ class Reporter:
         """Cells separated by tabs on stdout, for other programs."""
         if not self.quiet:
             sys.stdout.write("\t".join(map(printable, cells)) + "\n")
+
+    def answer(
+        self, header: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: Sequence[int] = (0,)
+    ) -> None:
+        """An answer: a table for a person at a terminal, else rows of tabs for other programs."""
+        if sys.stdout.isatty():
+            self.table(header, rows, text_columns=text_columns)
+        else:
+            for row in rows:
+                self.row(row)
+
+    def json(self, record: Any) -> None:
+        """The same for programs that read JSON, on one line."""
+        if not self.quiet:
+            sys.stdout.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
 
     @contextlib.contextmanager
     def warnings(self) -> Iterator[None]:

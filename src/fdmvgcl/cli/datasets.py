@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from fdmvgcl.cli.console import Reporter
-from fdmvgcl.datasets import MEASURED, PAPER, Entry, data_root, datasets, paper_differences
+from fdmvgcl.datasets import MEASURED, PAPER, Entry, data_root, datasets, graph_datasets, paper_differences
 from fdmvgcl.graphs.provenance import counted
 
 COUNTS = ("nodes", "edges", "features", "classes")
@@ -27,6 +27,13 @@ def list_datasets(root: Path | None, reporter: Reporter) -> None:
     printed = {name: paper_differences(name, MEASURED[name]) if name in MEASURED else PAPER[name] for name in PAPER}
     reporter.table(("as the paper has it", *COUNTS), [(n, *_cells(others)) for n, others in printed.items() if others])
     reporter.say("where it differs, or nothing was counted here", "dim")
+    reporter.say("")
+    many = graph_datasets().values()
+    told = [
+        (e.name, "yes" if e.available(root) else "no", str(e.graphs), *_cells(vars(e))[:2], e.description) for e in many
+    ]
+    reporter.table(("many graphs", "there", "graphs", "nodes", "edges", "what it is"), told, text_columns=(0, 1, 5))
+    reporter.say("for embed --level graph", "dim")
     reporter.say("")
     reporter.say(f"data root: {data_root(root)} (--data-root, else FDMVGCL_DATA, else the cache folder)")
 

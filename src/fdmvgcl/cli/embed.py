@@ -1,20 +1,23 @@
 """``fdmvgcl embed``: a graph in, a folder with embeddings, model and history out."""
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from fdmvgcl.cli.console import Reporter, gigabytes
+from fdmvgcl.cli.graphs import GraphLabels, assess_graphs, open_graphs, read_graph_labels
 from fdmvgcl.cli.report import report, run_record
-from fdmvgcl.cli.sources import Labelled, ReadOptions, data_set_labels, default_folder, file_labels, open_source
+from fdmvgcl.cli.sources import ReadOptions, open_source
 from fdmvgcl.diffusion.cost import Order
 from fdmvgcl.errors import UserError
+from fdmvgcl.evaluation.labelled import Labelled
+from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.learning.diagnostics import (
     PAIR_ROWS,
     class_ratio,
@@ -35,9 +38,10 @@ from fdmvgcl.results.checkpoints import (
     deferred_interrupt,
     graph_fingerprint,
     is_finished,
+    refuse_other,
     resumed_order,
 )
-from fdmvgcl.results.outputs import ResultFolder, write_views
+from fdmvgcl.results.outputs import ResultFolder, default_folder, write_views
 from fdmvgcl.results.vectors import write_vectors
 
 HOMOPHILY_NEIGHBOURS = 10
@@ -55,16 +59,19 @@ class EmbedOptions:
     resume: bool = False
     data_root: Path | None = None
     report: bool = True
+    level: Literal["node", "graph"] = "node"
+    force: bool = False
 
 
 def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptions, reporter: Reporter) -> None:
     """Read, train, write, and tell of it."""
     model.check_parameters()
     folder = ResultFolder(options.output or default_folder(source))
-    with folder.claimed():
-        graph, labelled = _read(source, reading, options, reporter)
+    with folder.claimed(None if options.force or options.resume else source):
+        graph, labelled = (_read if options.level == "node" else _read_many)(source, reading, options, reporter)
         fingerprint = graph_fingerprint(graph)
-        if options.resume and is_finished(folder, model.settings, fingerprint, views=options.keep_views):
+        if options.resume and is_finished(folder, views=options.keep_views):
+            refuse_other(folder, model.settings, fingerprint)
             reporter.say(f"{folder.path} is finished: there is nothing to resume")
             if options.report and not folder.report.exists():
                 report(folder, reporter)
@@ -72,22 +79,42 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
         checkpoint = _checkpoint(folder, reporter) if options.resume else None
         order = None if checkpoint is None else resumed_order(checkpoint, fingerprint)
         prepared = _prepare(model, graph, order, reporter)
-        observe = None if labelled is None else _label_diagnostics(labelled)
+        observe = _label_diagnostics(labelled) if isinstance(labelled, Labelled) else None
         views = _train(model, prepared, folder, fingerprint, reporter, observe, checkpoint)
-        z = model.combine(views)
+        if isinstance(graph, GraphSet):
+            with reporter.busy("reading out all graphs"):
+                z = model.transform(graph)
+                views = model.transform_views(graph) if options.keep_views else views
+        else:
+            z = model.combine(views)
         run = run_record(source, graph, reading, options)
         _write(model, graph, views if options.keep_views else None, z, folder, run)
-    if labelled is not None:
-        folder.write_labels(graph.ids, labelled.labels, labelled.classes)
+        if labelled is not None:
+            folder.write_labels(graph.ids, labelled.labels, labelled.classes)
+            _assess(graph, z, labelled, prepared, model, folder, reporter)
+        _conclude(model, z, "nodes" if isinstance(graph, Graph) else "graphs", folder, reporter)
+        if options.report:
+            report(folder, reporter)
+
+
+def _assess(
+    graph: Graph | GraphSet,
+    z: NDArray[np.float32],
+    labelled: Labelled | GraphLabels,
+    prepared: Prepared,
+    model: FDMVGCL,
+    folder: ResultFolder,
+    reporter: Reporter,
+) -> None:
+    if isinstance(graph, GraphSet) and isinstance(labelled, GraphLabels):
+        assess_graphs(graph, z, labelled, model, folder, reporter)
+    elif isinstance(labelled, Labelled):
         from fdmvgcl.cli.scoring import assess  # late: most graphs come without labels
 
         assess([z], labelled, prepared, model, folder, reporter, tune=False)
-    _conclude(model, z, folder, reporter)
-    if options.report:
-        report(folder, reporter)
 
 
-def describe(graph: Graph, reporter: Reporter) -> None:
+def describe(graph: Graph | GraphSet, reporter: Reporter) -> None:
     """Echo what was understood."""
     reporter.say(graph.describe(), "bold")
     for note in graph.notes:
@@ -103,14 +130,28 @@ def _read(
     if dataset is not None and Path(source).is_file():
         reporter.say(f"  {source} is taken as the data set; write ./{source} for the file of that name")
     if options.labels is not None:
-        labelled = file_labels(options.labels, graph)
+        labelled = Labelled.read(graph, options.labels)
     elif dataset is not None:
-        labelled = data_set_labels(dataset)
+        labelled = Labelled.of_data_set(dataset)
     else:
         return graph, None
     for remark in labelled.remarks:
         reporter.say(f"  {remark}")
     return graph, labelled
+
+
+def _read_many(
+    source: str, reading: ReadOptions, options: EmbedOptions, reporter: Reporter
+) -> tuple[GraphSet, GraphLabels | None]:
+    opened = open_graphs(source, reading, options.data_root)
+    describe(opened.graphs, reporter)
+    if options.labels is None:
+        return opened.graphs, opened.labels
+    labelled = read_graph_labels(options.labels, opened.graphs)
+    without = int((labelled.labels < 0).sum())
+    if without:
+        reporter.say(f"  {counted(without, 'graph has', 'graphs have')} no label")
+    return opened.graphs, labelled
 
 
 def _checkpoint(folder: ResultFolder, reporter: Reporter) -> Path | None:
@@ -119,7 +160,7 @@ def _checkpoint(folder: ResultFolder, reporter: Reporter) -> Path | None:
     return found
 
 
-def _prepare(model: FDMVGCL, graph: Graph, order: Order | None, reporter: Reporter) -> Prepared:
+def _prepare(model: FDMVGCL, graph: Graph | GraphSet, order: Order | None, reporter: Reporter) -> Prepared:
     """What the graph decides, told; refused where this machine is far too small for it.
 
     The order of work of a run that is resumed is kept: another machine's memory must not change it.
@@ -152,9 +193,7 @@ def _label_diagnostics(labelled: Labelled) -> Observer:
         known = labels.to(views.device)
         with one_thread():
             found = class_ratio(views, known, classes=len(labelled.classes), rows=PAIR_ROWS)
-            record: dict[str, Any] = {
-                "class_ratio": [[significant(r) if math.isfinite(r) else None for r in view] for view in found.tolist()]
-            }
+            record: dict[str, Any] = {"class_ratio": significant(found.tolist())}
             seen = sample_rows(known[:, None])[:, 0]
             neighbours = min(HOMOPHILY_NEIGHBOURS, int(seen.ge(0).sum()) - 1)
             if neighbours > 0:
@@ -195,7 +234,7 @@ def _train(
 
 def _write(
     model: FDMVGCL,
-    graph: Graph,
+    graph: Graph | GraphSet,
     views: NDArray[np.float32] | None,
     z: NDArray[np.float32],
     folder: ResultFolder,
@@ -215,7 +254,7 @@ def _write(
     folder.checkpoint.unlink(missing_ok=True)
 
 
-def _conclude(model: FDMVGCL, z: NDArray[np.float32], folder: ResultFolder, reporter: Reporter) -> None:
+def _conclude(model: FDMVGCL, z: NDArray[np.float32], what: str, folder: ResultFolder, reporter: Reporter) -> None:
     verdict = judge(z, model.history_)
     colour = {"healthy": "green", "narrowed": "yellow", "collapsed": "red"}[verdict.health]
     reporter.say("")
@@ -226,7 +265,7 @@ def _conclude(model: FDMVGCL, z: NDArray[np.float32], folder: ResultFolder, repo
             f"training ended after {last['epoch'] + 1} of {model.epochs} epochs, when the rank had fallen to "
             f"{model.schedule.min_rank:.0%} of its start (schedule.min_rank)"
         )
-    reporter.say(f"embeddings of {z.shape[0]} nodes in {z.shape[1]} dimensions: {folder.embeddings}")
+    reporter.say(f"embeddings of {z.shape[0]} {what} in {z.shape[1]} dimensions: {folder.embeddings}")
     reporter.say(f"the rest beside it; try: fdmvgcl similar {folder.path} --id ID")
 
 

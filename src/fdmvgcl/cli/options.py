@@ -1,7 +1,7 @@
 """Options of the command line, by panel of ``--help``. Nothing here imports torch: help must be there at once."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,6 +12,24 @@ INPUT, OUTPUT, MODEL, COMMON = "Input", "Output", "Model", "Every command"
 
 def _option(panel: str, name: str, text: str, *more: str, **settings: Any) -> Any:
     return typer.Option(name, *more, help=text, rich_help_panel=panel, **settings)
+
+
+def _rare(panel: str, name: str, text: str, **settings: Any) -> Any:
+    """An option that ``--help-all`` shows and ``--help`` does not."""
+    return _option(panel, name, text, hidden=True, **settings)
+
+
+def listed(names: str | None) -> tuple[str, ...]:
+    """``A,B`` as names."""
+    return tuple(name.strip() for name in names.split(",") if name.strip()) if names else ()
+
+
+def _show_all(ctx: typer.Context, wanted: bool) -> None:
+    if wanted:
+        for param in ctx.command.params:
+            param.hidden = False  # type: ignore[attr-defined]
+        typer.echo(ctx.get_help(), nl=False)
+        raise typer.Exit
 
 
 def _output(text: str) -> Path:
@@ -26,28 +44,70 @@ Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
-        help="A data set's name (see fdmvgcl datasets), or an edge file: CSV, TSV, spaces, Parquet, GraphML, .npz. "
+        help="A data set's name (see fdmvgcl datasets), or an edge file: CSV or other text, Parquet, Arrow, JSON "
+        "lines, GraphML, Matrix Market, .npz, packed or not; - is the standard input. "
         "A known name is the data set even if a file is called so; write ./name for the file.",
+    ),
+]
+Level = Annotated[
+    Literal["node", "graph"],
+    _option(
+        INPUT,
+        "--level",
+        "A vector for each node, or, with graph, for each of many graphs: SOURCE then is proteins, dd, mutag, a folder "
+        "of the TU collection, or a table of edges with a column graph; --features has columns graph and id, --labels "
+        "graph and label.",
     ),
 ]
 Features = Annotated[
     Path | None,
-    _option(INPUT, "--features", "Node features: a column id (else the first) and numbers.", metavar="FILE"),
+    _option(
+        INPUT,
+        "--features",
+        "Node features: a column id (else the first) and columns of any kind.",
+        metavar="FILE",
+    ),
 ]
 Labels = Annotated[
     Path | None,
     _option(INPUT, "--labels", "Labels id,label: only to evaluate at the end; they never change z.", metavar="FILE"),
 ]
 Directed = Annotated[bool, _option(INPUT, "--directed", "Keep the direction of edges; else it is dropped.")]
+SourceColumn = Annotated[
+    str | None,
+    _option(INPUT, "--source", "Column of the edges' sources; needed where it is not certain.", metavar="COL"),
+]
+TargetColumn = Annotated[str | None, _option(INPUT, "--target", "Column of the edges' targets.", metavar="COL")]
 Weight = Annotated[
     str | None,
     _option(INPUT, "--weight", "Column of the edge weights; without it, one named weight is used.", metavar="COL"),
 ]
-Header = Annotated[
-    bool,
-    _option(INPUT, "--header", "The first line is a header, though it names no source/target, src/dst or from/to."),
+NoHeader = Annotated[
+    bool, _rare(INPUT, "--no-header", "The first line of SOURCE is an edge; columns are called 1, 2, …")
 ]
-FillMissing = Annotated[bool, _option(INPUT, "--fill-missing", "Give zeros to nodes without features; else refuse.")]
+Repeated = Annotated[
+    str,
+    _rare(
+        INPUT,
+        "--repeated",
+        "What an edge that is listed more than once weighs: max, sum, count or first of its weights. Logs of "
+        "interactions want sum or count.",
+        metavar="HOW",
+    ),
+]
+Columns = Annotated[str | None, _rare(INPUT, "--columns", "Columns of features to take, and no others.", metavar="A,B")]
+Drop = Annotated[str | None, _rare(INPUT, "--drop", "Columns of the features not to take.", metavar="A,B")]
+Encoding = Annotated[
+    str | None, _rare(INPUT, "--encoding", "Of text files, such as cp1252; without it UTF-8.", metavar="NAME")
+]
+FillMissing = Annotated[
+    bool,
+    _rare(INPUT, "--fill-missing", "Give nodes without features the mean of each column; else refuse."),
+]
+HelpAll = Annotated[
+    bool,
+    _option(COMMON, "--help-all", "Show the rarer options too.", callback=_show_all, is_eager=True, expose_value=False),
+]
 DataRoot = Annotated[
     Path | None,
     _option(
@@ -72,8 +132,8 @@ File = Annotated[
     Path, _option(OUTPUT, "--output", "The Parquet file to write: id, z.", "-o", parser=_output, metavar="FILE")
 ]
 Resume = Annotated[bool, _option(OUTPUT, "--resume", "Go on from the checkpoint that a stopped run left in DIR.")]
-KeepViews = Annotated[bool, _option(OUTPUT, "--keep-views", "Write each view too, to views.parquet.")]
-NoReport = Annotated[bool, _option(OUTPUT, "--no-report", "Leave out report.html.")]
+KeepViews = Annotated[bool, _rare(OUTPUT, "--keep-views", "Write each view too, to views.parquet.")]
+NoReport = Annotated[bool, _rare(OUTPUT, "--no-report", "Leave out report.html.")]
 Quiet = Annotated[bool, _option(COMMON, "--quiet", "Print nothing but errors.", "-q")]
 
 # -- the model --------------------------------------------------------------------------------------------------------
@@ -90,8 +150,20 @@ Views = Annotated[
 ]
 Epochs = Annotated[int | None, _setting("--epochs", "Epochs of each phase of training.", s.EPOCHS, metavar="N")]
 Time = Annotated[float | None, _setting("--time", "Diffusion time; larger reaches further.", s.TIME, metavar="T")]
+StructureUse = Annotated[
+    str | None,
+    _setting(
+        "--structure",
+        "Columns made of the edges: auto adds them where features are missing or tell nothing, only, none.",
+        "auto",
+        metavar="USE",
+    ),
+]
 Seed = Annotated[int | None, _setting("--seed", "Same seed, threads and machine: same bytes.", 0, metavar="S")]
-Device = Annotated[str | None, _setting("--device", "Where to compute: cpu, cuda, cuda:1, mps.", "cpu", metavar="D")]
+Device = Annotated[
+    str | None,
+    _option(COMMON, "--device", "Where to compute: cpu, cuda, cuda:1, mps.", show_default="cpu", metavar="D"),
+]
 Set = Annotated[
     list[str] | None,
     _option(
@@ -109,6 +181,103 @@ SettingsFile = Annotated[
     ),
 ]
 
+# -- after embedding --------------------------------------------------------------------------------------------------
+
+AsJson = Annotated[bool, _option(OUTPUT, "--json", "Print JSON, for programs.")]
+ForceFolder = Annotated[bool, _option(OUTPUT, "--force", "Write over the results of another source that are in DIR.")]
+Force = Annotated[bool, _option(OUTPUT, "--force", "Write over a file that is there; never over an input.")]
+Exported = Annotated[
+    Path,
+    _option(
+        OUTPUT,
+        "--output",
+        "The file to write: .parquet, .csv, .npy (ids beside it in .ids.csv), or .vec for word2vec text.",
+        "-o",
+        parser=_output,
+        metavar="FILE",
+    ),
+]
+Format = Annotated[
+    str | None, _option(OUTPUT, "--format", "parquet, csv, npy or word2vec, whatever the ending.", metavar="NAME")
+]
+Unit = Annotated[
+    bool, _option(OUTPUT, "--unit", "Divide vectors by their lengths, so that inner products are cosines.")
+]
+TableFile = Annotated[
+    Path | None,
+    _option(OUTPUT, "--output", "Write the table to this .csv or .parquet.", "-o", parser=_output, metavar="FILE"),
+]
+Nodes = Annotated[
+    list[str] | None,
+    _option(INPUT, "--id", "A node's id, exactly as in the input; as often as needed.", metavar="ID"),
+]
+IdsFile = Annotated[Path | None, _option(INPUT, "--ids", "A file of ids, one a line.", metavar="FILE")]
+Clusters = Annotated[
+    int | None, typer.Option("-k", "--count", help="How many; without it 2 to 20, by the silhouette.", metavar="K")
+]
+LinkCount = Annotated[int, typer.Option("-k", "--count", help="How many, for each node.", min=1, metavar="K")]
+NewEdges = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[EDGES]", help="An edge file of what is new; an edge that is there already takes its new weight."
+    ),
+]
+NewFeatures = Annotated[
+    Path | None,
+    _option(INPUT, "--features", "Rows of new nodes, and of old ones whose features have changed.", metavar="FILE"),
+]
+Removed = Annotated[
+    list[Path] | None,
+    _option(
+        INPUT,
+        "--removed",
+        "What goes: a file of edges, or of ids, one a line, below a line id; as often as needed.",
+        metavar="FILE",
+    ),
+]
+Train = Annotated[
+    bool, _option(MODEL, "--train", "Train on, from the weights that there are; vectors move more, and so do all.")
+]
+Since = Annotated[
+    str | None,
+    _rare(INPUT, "--since", "Only edges from this time on, by their column time or timestamp.", metavar="TIME"),
+]
+Until = Annotated[
+    str | None, _rare(INPUT, "--until", "Only edges up to this time: a number or an ISO date.", metavar="TIME")
+]
+HalfLife = Annotated[
+    str | None,
+    _rare(
+        INPUT,
+        "--half-life",
+        "Weights halve with each such age before --until, else before the latest edge: 30d, 12h, 2w, or a number.",
+        metavar="AGE",
+    ),
+]
+SomeLabels = Annotated[
+    str | None,
+    _option(
+        INPUT,
+        "--labels",
+        "Labels id,label, or the data set's name, to compare with; without it those that the folder knows.",
+        metavar="FILE",
+    ),
+]
+KnownLabels = Annotated[
+    str,
+    _option(INPUT, "--labels", "Labels id,label of some nodes, or the data set's name.", metavar="FILE"),
+]
+DrawSeed = Annotated[int, typer.Option("--seed", help="Same seed: same answer.", min=0, metavar="S")]
+Asked = Annotated[
+    Path | None,
+    _option(
+        INPUT,
+        "--of",
+        "Vectors that transform has written: the nodes asked for are its; without ids all of them.",
+        metavar="FILE",
+    ),
+]
+
 # -- the other commands -----------------------------------------------------------------------------------------------
 
 Results = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that fdmvgcl embed has written.")]
@@ -121,7 +290,6 @@ Extend = Annotated[
         "not have are written.",
     ),
 ]
-Node = Annotated[str, typer.Option("--id", help="The node's id, exactly as in the input.", metavar="ID")]
 Count = Annotated[int, typer.Option("-k", "--count", help="How many neighbours.", min=1, metavar="K")]
 LabelsOrName = Annotated[
     str, _option(INPUT, "--labels", "Labels id,label, or the name of the data set that was embedded.", metavar="FILE")
@@ -134,6 +302,29 @@ Splits = Annotated[
         "Splits id,split,part with part train, val or test; without it ten seeded ones.",
         metavar="FILE",
     ),
+]
+
+# -- attacks ----------------------------------------------------------------------------------------------------------
+
+AttackKind = Annotated[
+    str, typer.Option("--kind", help="random, dice, prbcd, metattack or nettack; all but random need labels.")
+]
+AttackRate = Annotated[float, typer.Option("--rate", help="Flips as a share of the edges, 0 to 1.", metavar="R")]
+AttackRates = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--rate",
+        help="As often as needed; 0.05, 0.1, 0.15, 0.2 and 0.25 if not given.",
+        metavar="R",
+        show_default=False,
+    ),
+]
+AttackSeed = Annotated[int, typer.Option("--seed", help="Of every draw.", min=0, metavar="S")]
+AttackLabels = Annotated[
+    Path | None, _option(INPUT, "--labels", "Labels id,label that the attacker knows.", metavar="FILE")
+]
+AttackedFile = Annotated[
+    Path, _option(OUTPUT, "--output", "The Parquet file of edges to write.", "-o", parser=_output, metavar="FILE")
 ]
 
 # -- experiments ------------------------------------------------------------------------------------------------------

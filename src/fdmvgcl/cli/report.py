@@ -9,7 +9,9 @@ import torch
 
 from fdmvgcl import __version__
 from fdmvgcl.cli.console import Reporter
-from fdmvgcl.cli.sources import ReadOptions
+from fdmvgcl.cli.sources import ReadOptions, names_data_set
+from fdmvgcl.datasets import data_root, datasets
+from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.results.outputs import ResultFolder
 
@@ -27,13 +29,24 @@ def report(folder: ResultFolder, reporter: Reporter) -> None:
     reporter.say(f"to look at it, open in a browser: {path}")
 
 
-def run_record(source: str, graph: Graph, reading: ReadOptions, options: "EmbedOptions") -> dict[str, Any]:
+def _options(source: str, reading: ReadOptions, options: "EmbedOptions") -> dict[str, Any]:
+    """What was given besides the model's settings, by the names that options have on the command line."""
+    given: dict[str, Any] = {"labels": options.labels, "keep_views": options.keep_views}
+    given["level"] = options.level if options.level != "node" else None
+    given["no_report"] = not options.report
+    if names_data_set(source) and datasets()[source].source is not None:
+        given["data_root"] = data_root(options.data_root)  # where it was, whatever the environment says next time
+    kept = {name: value for name, value in given.items() if value}
+    return reading.words | {name: value if isinstance(value, bool) else str(value) for name, value in kept.items()}
+
+
+def run_record(source: str, graph: Graph | GraphSet, reading: ReadOptions, options: "EmbedOptions") -> dict[str, Any]:
     """What was asked for and understood, and what it was done with, as JSON can hold it."""
-    asked = vars(reading) | {name: getattr(options, name) for name in ("labels", "keep_views", "data_root")}
     return {
         "source": source,
-        **{name: value if isinstance(value, bool | None) else str(value) for name, value in asked.items()},
+        "options": _options(source, reading, options),
         "graph": graph.describe(),
+        "clock": None if graph.origin is None else graph.origin.clock,
         "notes": list(graph.notes),
         "versions": {
             "fdmvgcl": __version__,

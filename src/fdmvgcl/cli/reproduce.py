@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fdmvgcl.cli.console import Reporter
 from fdmvgcl.datasets import datasets as known_datasets
+from fdmvgcl.datasets import graph_datasets
 from fdmvgcl.errors import ArgumentError, InputError, UserError
 from fdmvgcl.experiments import EXPERIMENTS, STUDIES, RecordFile, Run, carry_out, pending, tuning
 from fdmvgcl.experiments import pool as pools
@@ -81,9 +82,10 @@ def _chosen(datasets: Sequence[str] | None, usual: Sequence[str]) -> tuple[str, 
     if not datasets:
         return tuple(usual)
     names = tuple(dict.fromkeys(name.strip() for given in datasets for name in given.split(",")))
+    known = [*known_datasets(), *graph_datasets()]
     for name in names:
-        if name not in known_datasets():
-            raise UserError(f"{name!r} is no data set; known are {', '.join(known_datasets())}")
+        if name not in known:
+            raise UserError(f"{name!r} is no data set; known are {', '.join(known)}")
     return names
 
 

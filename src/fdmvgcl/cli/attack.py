@@ -1,0 +1,75 @@
+"""``fdmvgcl attack``: a graph in, the attacked graph's edges out."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from fdmvgcl.attacks.budget import edge_budget
+from fdmvgcl.attacks.pairs import are_edges, edge_pairs
+from fdmvgcl.attacks.random_edges import random_edges
+from fdmvgcl.attacks.scene import Scene, check_kind
+from fdmvgcl.cli.console import Reporter
+from fdmvgcl.cli.embed import describe
+from fdmvgcl.cli.sources import ReadOptions, open_source
+from fdmvgcl.errors import ArgumentError
+from fdmvgcl.evaluation import Labelled
+from fdmvgcl.files import atomic_write, refuse_overwrite
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.learning.settings import check_number
+
+
+def attack(
+    source: str,
+    kind: str,
+    rate: float,
+    labels: Path | None,
+    output: Path,
+    reading: ReadOptions,
+    seed: int,
+    reporter: Reporter,
+    *,
+    force: bool = False,
+    data_root: Path | None = None,
+) -> None:
+    """Write the edges of the attacked graph: source, target, weight."""
+    inputs = [path for path in (Path(source), labels, reading.features) if path is not None]
+    check_kind(kind)
+    check_number("rate", rate, 0, 1)
+    refuse_overwrite(output, force, inputs)
+    opened = open_source(source, reading, data_root)
+    graph = opened.graph
+    describe(graph, reporter)
+    labelled = _labels(graph, kind, labels, None if opened.dataset is None else Labelled.of_data_set(opened.dataset))
+    budget = edge_budget(graph, rate)
+    with reporter.busy(f"{kind}: {budget} flips"), reporter.warnings():
+        made = (
+            random_edges(graph, budget, seed=seed)
+            if labelled is None
+            else Scene(graph, labelled.labels, labelled.splits[0], seed).flipped(kind, budget)
+        )
+    removed = int(are_edges(graph, made.flips).sum())
+    write_edges(output, made.apply(graph))
+    reporter.say(f"{len(made.flips) - removed} edges added, {removed} removed: {output}")
+    if len(made.flips) < budget:
+        reporter.say(f"  of {budget} flips the attack found only so many that it may make")
+
+
+def write_edges(path: Path, graph: Graph) -> None:
+    """A Parquet file that every command reads again; nodes without edges are not in it."""
+    pairs = edge_pairs(graph)
+    weight = graph.adjacency[pairs[:, 0], pairs[:, 1]]
+    ids = pa.array(graph.ids, pa.string())
+    table = pa.table({"source": ids.take(pa.array(pairs[:, 0])), "target": ids.take(pa.array(pairs[:, 1]))})
+    if graph.weighted:
+        table = table.append_column("weight", pa.array(weight))
+    with atomic_write(path) as handle:
+        pq.write_table(table, handle)
+
+
+def _labels(graph: Graph, kind: str, labels: Path | None, own: Labelled | None) -> Labelled | None:
+    if labels is not None:
+        return Labelled.read(graph, labels)
+    if own is None and kind != "random":
+        raise ArgumentError("labels", f"must be given for {kind}: it needs to know what nodes should not be")
+    return own

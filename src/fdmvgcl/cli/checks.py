@@ -1,0 +1,29 @@
+"""What was measured of a folder's answers: kept in it, and measured where it is not there yet."""
+
+import contextlib
+from collections.abc import Callable, Sequence
+
+from fdmvgcl.analysis.standing import Standing, TooSmall
+from fdmvgcl.cli.answers import tell
+from fdmvgcl.cli.console import Reporter
+from fdmvgcl.results.outputs import ResultFolder
+
+
+def checked(
+    folder: ResultFolder, name: str, doing: str, measure: Callable[[], Sequence[Standing]], reporter: Reporter
+) -> list[Standing]:
+    """Tell how good the answers of this name are; nothing but a remark where the graph is too small to say."""
+    try:
+        found = [Standing.from_record(record) for record in folder.read_checks()[name]]
+    except (KeyError, TypeError, ValueError, AttributeError):
+        try:
+            with reporter.busy(doing):
+                found = list(measure())
+        except TooSmall as error:
+            reporter.remark(f"how good this is was not measured: {error}")
+            return []
+        with contextlib.suppress(OSError):  # a folder that can only be read
+            folder.write_checks(name, [each.record() for each in found])
+    for each in found:
+        tell(each, reporter)
+    return found

@@ -1,0 +1,48 @@
+"""``fdmvgcl links``: edges that are most likely missing."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fdmvgcl.analysis.links import Links, check_links, links_of, top_links
+from fdmvgcl.analysis.standing import Standing
+from fdmvgcl.cli.answers import Wanted, deliver
+from fdmvgcl.cli.checks import checked
+from fdmvgcl.cli.console import Reporter
+from fdmvgcl.graphs.edit import numbers_of
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.readers import read_ids
+from fdmvgcl.results.outputs import ResultFolder
+from fdmvgcl.results.vectors import VectorFile
+
+
+def links(
+    folder: ResultFolder, nodes: Sequence[str], ids: Path | None, count: int, wanted: Wanted, reporter: Reporter
+) -> None:
+    """Give source, target and score, and how well such scores found hidden edges."""
+    wanted.check([*folder.require().path.iterdir(), *([ids] if ids else [])])
+    graph = Graph.load(folder.graph)
+    asked = [*nodes, *(read_ids(ids) if ids is not None else ())]
+    numbers = numbers_of(graph, dict.fromkeys(asked))
+    with VectorFile(folder.embeddings) as file:
+        z = file.read("z")
+
+    def measure() -> list[Standing]:
+        from fdmvgcl.learning.model import FDMVGCL  # late: torch is not needed where this is on record
+
+        return [check_links(FDMVGCL.load(folder.model, device="cpu"), graph)]
+
+    standings = checked(folder, "links", "hiding edges to see how well they are found", measure, reporter)
+    if asked:
+        each = [links_of(z, graph, int(number), count) for number in numbers]
+        found = Links(np.concatenate([one.pairs for one in each]), np.concatenate([one.scores for one in each]))
+    else:
+        with reporter.busy("comparing all pairs of nodes"):
+            found = top_links(z, graph, count)
+    table = {
+        "source": [graph.ids[i] for i in found.pairs[:, 0]],
+        "target": [graph.ids[i] for i in found.pairs[:, 1]],
+        "score": found.scores.astype(float).tolist(),
+    }
+    deliver(table, {"checks": [each.record() for each in standings]}, wanted, reporter, text_columns=(0, 1))
