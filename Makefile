@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check docs lock clean
+.PHONY: demo test check mutants docs lock clean
 
 .venv/.installed: requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -21,6 +21,10 @@ check: .venv/.installed
 # One process for every core, one thread each: the graphs are tiny, and threads that wait for each other are slow.
 test: check docs
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto
+
+# The library broken in some thirty ways, one at a time in a copy: the tests must notice each.
+mutants: .venv/.installed
+	$(BIN)/python tests/mutants.py
 
 docs: .venv/.installed
 	$(BIN)/sphinx-build -E -W --keep-going -q docs docs/_build

@@ -19,17 +19,21 @@ RESULTS = Path(__file__).parent / "results"
 WARM_UPS, REPEATS = 2, 5
 
 
-def alternate(sides: dict[str, Callable[[], Any]], *, repeats: int = REPEATS) -> dict[str, dict[str, float]]:
+def alternate(
+    sides: dict[str, Callable[[], Any]], *, repeats: int = REPEATS, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, dict[str, float]]:
     """Time callables in turn, so that what else the machine is busy with falls on all of them.
+
+    By the wall's clock, or by ``time.process_time``, which counts the CPU seconds of all threads.
 
     The first call of each is ``cold``; after two warm-ups the median of ``repeats`` is ``warm``.
     """
     times: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(1 + WARM_UPS + repeats):
         for name, call in sides.items():
-            start = time.perf_counter()
+            start = clock()
             call()
-            times[name].append(time.perf_counter() - start)
+            times[name].append(clock() - start)
     return {
         name: {
             "cold": values[0],
@@ -92,4 +96,5 @@ def arguments(description: str) -> argparse.Namespace:
     parser.add_argument("--child", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--data-root", help="where the benchmark data lies (else FDMVGCL_DATA)")
     parser.add_argument("--held-out", action="store_true", help="order.py: settings the cost model was not fitted to")
+    parser.add_argument("--nodes", type=int, help="large.py: size of the graphs")
     return parser.parse_args()

@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 import fdmvgcl.diffusion.kernels as kernels
 from fdmvgcl.datasets import load
+from fdmvgcl.diffusion.recurrence import CHEBYSHEV
 from fdmvgcl.graphs.operators import Operator
 
 DEGREE, LARGE_DEGREE = 24, 6  # the large graphs take long, and a degree costs the same as any other
@@ -62,7 +63,7 @@ def with_panels(bytes_allowed: int):
     def run(operator: Operator, x: torch.Tensor, coefficients: torch.Tensor) -> None:
         default, kernels.PANEL_BYTES = kernels.PANEL_BYTES, bytes_allowed
         try:
-            kernels.polynomial(operator, kernels.CHEBYSHEV, x, coefficients, kernel="panels")
+            kernels.polynomial(operator, CHEBYSHEV, x, coefficients, kernel="panels")
         finally:
             kernels.PANEL_BYTES = default
 
@@ -70,7 +71,7 @@ def with_panels(bytes_allowed: int):
 
 
 def plain_torch(operator: Operator, x: torch.Tensor, coefficients: torch.Tensor) -> None:
-    kernels.polynomial(operator, kernels.CHEBYSHEV, x, coefficients, kernel="torch")
+    kernels.polynomial(operator, CHEBYSHEV, x, coefficients, kernel="torch")
 
 
 def main() -> None:

@@ -6,8 +6,8 @@ python benchmarks/memory.py
 import torch
 from harness import arguments, in_own_process, peak_memory, print_table, save_record
 
-from fdmvgcl.diffusion.kernels import CHEBYSHEV
 from fdmvgcl.diffusion.linear import _Expansion
+from fdmvgcl.diffusion.recurrence import CHEBYSHEV
 from fdmvgcl.graphs.operators import Operator
 
 NODES, EDGES, DIM = 20_000, 100_000, 512

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from fdmvgcl.experiments import RecordFile
-from fdmvgcl.experiments.node_table import accuracies, class_shares
+from fdmvgcl.experiments.node_table import accuracies
 from fdmvgcl.experiments.nodes import DEVELOPMENT, HELD_OUT
 
 ROOT = Path(__file__).parent.parent
@@ -219,7 +219,7 @@ a triangular factor are left out. All steps of one penalty, with one thread, as 
 
 def accuracy_tables() -> str:
     records = RecordFile(ROOT / "results" / "nodes" / "records.jsonl")
-    tables = [*accuracies(records, (DEVELOPMENT, HELD_OUT)), class_shares(records, DEVELOPMENT + HELD_OUT)]
+    tables = accuracies(records, (DEVELOPMENT, HELD_OUT))
     return "\n".join(table.markdown() for table in tables).rstrip()
 
 

@@ -100,9 +100,18 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_pictures_can_be_drawn_and_all_are_shown(tmp_path: Path) -> None:
     runpy.run_path(str(ROOT / "docs" / "pictures.py"))["draw"](tmp_path)
     drawn = {path.name for path in tmp_path.iterdir()}
-    assert drawn == {path.name for path in (ROOT / "docs" / "pictures").glob("*.svg")}, "run `python docs/pictures.py`"
+    there = {path.name for path in (ROOT / "docs" / "pictures").glob("*.svg")}
+    assert drawn | {"rooms.svg"} == there, "run `python docs/pictures.py`"
     shown = {Path(name).name for page in PAGES for name in re.findall(r"pictures/\w+\.svg", page.read_text())}
-    assert shown == drawn
+    assert shown == there
+
+
+def test_the_page_and_the_picture_of_the_rooms_are_those_of_the_code() -> None:
+    rooms = runpy.run_path(str(ROOT / "docs" / "rooms.py"))
+    assert rooms["PICTURE"].read_text() == rooms["picture"](), "run `python docs/rooms.py`"
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    named = {name for row in re.findall(r"^\| (`.*?) \|", page, re.M) for name in re.findall(r"`(\w+)`", row)}
+    assert named == set(rooms["imports"]())
 
 
 def test_defaults_in_the_table_of_settings_are_those_of_the_model() -> None:

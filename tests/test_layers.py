@@ -5,8 +5,8 @@ from pathlib import Path
 
 import fdmvgcl
 
-ROOMS = "errors files machine fractional graphs datasets diffusion dynamics losses learning evaluation results figures "
-ORDER = [*(ROOMS + "experiments cli").split(), "__main__", "__init__"]
+ROOMS = "errors files machine fractional graphs datasets diffusion dynamics losses learning methods evaluation "
+ORDER = [*(ROOMS + "attacks results analysis figures experiments cli").split(), "__main__", "__init__"]
 ROOT = Path(fdmvgcl.__file__).parent
 
 
