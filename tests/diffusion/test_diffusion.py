@@ -1,5 +1,6 @@
 """The filter against the dense truth, against step-by-step solving, and its gradients against finite differences."""
 
+import warnings
 from collections.abc import Callable
 
 import pytest
@@ -84,8 +85,8 @@ def test_skip_connection_is_the_stated_sum(skip: int, skip_weight: float) -> Non
 def test_schemes_equal_step_by_step_solving(scheme: str, alpha: float) -> None:
     operator = make_operator()
     x = features(operator.num_nodes, 3)
-    stepped = fdeint(lambda t, y: operator.matmul(y) - y, x, alpha, 2.0, step=0.1, scheme=scheme)
-    assert (diffuse(operator, x, alpha, 2.0, scheme=scheme, step=0.1) - stepped).abs().max() < 1e-9
+    stepped = fdeint(lambda t, y: 0.7 * (operator.matmul(y) - y), x, alpha, 2.0, step=0.1, scheme=scheme)
+    assert (diffuse(operator, x, alpha, 2.0, scheme=scheme, step=0.1, rate=0.7) - stepped).abs().max() < 1e-9
 
 
 def test_schemes_gradient_in_order_equals_step_by_step_solving() -> None:
@@ -132,13 +133,48 @@ def test_gradcheck(kernel: kernels.Kernel, normalisation: str) -> None:
     alpha = torch.tensor([0.3, 0.9], dtype=D, requires_grad=True)
     time = torch.tensor([1.5, 4.0], dtype=D, requires_grad=True)
     weight = torch.tensor(0.7, dtype=D, requires_grad=True)
+    rate = torch.tensor([0.5, 1.2], dtype=D, requires_grad=True)
 
-    def run(x: Tensor, alpha: Tensor, time: Tensor, weight: Tensor) -> Tensor:
-        return diffuse(operator, x, alpha, time, skip=2, skip_weight=weight, kernel=kernel)
+    def run(x: Tensor, alpha: Tensor, time: Tensor, weight: Tensor, rate: Tensor) -> Tensor:
+        return diffuse(operator, x, alpha, time, skip=2, skip_weight=weight, rate=rate, kernel=kernel)
 
     for x in (features(10, 3), features(10, 3, blocks=2)):
-        assert torch.autograd.gradcheck(run, (x, alpha, time, weight), atol=1e-6)
-        assert torch.autograd.gradcheck(run, (x.clone().requires_grad_(), alpha, time, weight), atol=1e-6)
+        assert torch.autograd.gradcheck(run, (x, alpha, time, weight, rate), atol=1e-6)
+        assert torch.autograd.gradcheck(run, (x.clone().requires_grad_(), alpha, time, weight, rate), atol=1e-6)
+
+
+@pytest.mark.parametrize("scheme", ["predictor", "pece", "l1", "gl", "trapezoid"])
+def test_schemes_gradient_in_the_rate(scheme: str) -> None:
+    operator, x = make_operator(nodes=10), features(10, 2)
+    rate = torch.tensor(0.6, dtype=D, requires_grad=True)
+    alpha = torch.tensor(0.7, dtype=D, requires_grad=True)
+
+    def run(alpha: Tensor, rate: Tensor) -> Tensor:
+        return diffuse(operator, x, alpha, 2.0, scheme=scheme, step=0.25, rate=rate)
+
+    assert torch.autograd.gradcheck(run, (alpha, rate), atol=1e-6)
+
+
+def test_at_order_one_a_rate_is_a_faster_clock() -> None:
+    operator, x = make_operator(), features(30, 3)
+    assert torch.allclose(diffuse(operator, x, 1.0, 4.0, rate=0.5), diffuse(operator, x, 1.0, 2.0), atol=1e-9)
+    slow, fast = diffuse(operator, x, 0.5, 4.0, rate=0.5), diffuse(operator, x, 0.5, 1.0)
+    assert torch.allclose(slow, fast, atol=1e-9)  # r T^α counts
+
+
+def test_half_the_rate_is_stable_where_the_whole_is_not() -> None:
+    operator, x = make_operator(), features(30, 3)
+    with pytest.warns(StabilityWarning, match="r λ_max"):
+        diffuse(operator, x, 0.05, 20.0, scheme="predictor", step=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", StabilityWarning)
+        diffuse(operator, x, 0.05, 20.0, scheme="predictor", step=1.0, rate=0.5)
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0])
+def test_a_rate_is_above_zero(rate: float) -> None:
+    with pytest.raises(ValueError, match="rate must be above 0"):
+        diffuse(make_operator(), features(30, 3), 0.5, 1.0, rate=rate)
 
 
 def test_gradient_in_order_equals_dense_truth() -> None:
@@ -226,11 +262,12 @@ def test_directed_diffusion_equals_small_steps(alpha: float, time: float) -> Non
     index, weight = random_edges(12, 40, 3, both_ways=False)
     operator = Operator.from_edges(index, weight, 12, normalisation="rw", directed=True)
     x = features(12, 3)
-    exact = diffuse(operator, x, alpha, time)
-    errors = [
-        (fdeint(lambda t, y: operator.matmul(y) - y, x, alpha, time, steps=n, scheme="trapezoid") - exact).abs().max()
-        for n in (100, 200)
-    ]
+    exact = diffuse(operator, x, alpha, time, rate=0.8)
+
+    def stepped(steps: int) -> Tensor:
+        return fdeint(lambda t, y: 0.8 * (operator.matmul(y) - y), x, alpha, time, steps=steps, scheme="trapezoid")
+
+    errors = [(stepped(n) - exact).abs().max() for n in (100, 200)]
     assert errors[1] < 2e-3
     assert errors[1] < 0.62 * errors[0]  # it is the steps' error that shrinks: order 1 + α, at least 1
 
@@ -241,15 +278,20 @@ def test_directed_diffusion_gradients() -> None:
     x = features(10, 2).requires_grad_()
     alpha = torch.tensor([0.4, 0.95], dtype=D, requires_grad=True)
     time = torch.tensor(3.0, dtype=D, requires_grad=True)
-    assert torch.autograd.gradcheck(lambda *a: diffuse(operator, *a, skip=2), (x, alpha, time), eps=1e-4, atol=1e-5)
+    rate = torch.tensor(0.8, dtype=D, requires_grad=True)
+
+    def run(x: Tensor, alpha: Tensor, time: Tensor, rate: Tensor) -> Tensor:
+        return diffuse(operator, x, alpha, time, skip=2, rate=rate)
+
+    assert torch.autograd.gradcheck(run, (x, alpha, time, rate), eps=1e-4, atol=1e-5)
 
 
 def test_directed_schemes_run_step_by_step() -> None:
     index, weight = random_edges(10, 30, 3, both_ways=False)
     operator = Operator.from_edges(index, weight, 10, normalisation="rw", directed=True)
     x = features(10, 2)
-    y = diffuse(operator, x, torch.tensor([0.5, 0.9]), 2.0, scheme="l1", step=0.1)
-    stepped = fdeint(lambda t, s: operator.matmul(s) - s, x, 0.9, 2.0, step=0.1, scheme="l1")
+    y = diffuse(operator, x, torch.tensor([0.5, 0.9]), 2.0, scheme="l1", step=0.1, rate=torch.tensor([1.0, 0.6]))
+    stepped = fdeint(lambda t, s: 0.6 * (operator.matmul(s) - s), x, 0.9, 2.0, step=0.1, scheme="l1")
     assert torch.allclose(y[1], stepped, atol=1e-9)
 
 

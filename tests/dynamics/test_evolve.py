@@ -134,12 +134,13 @@ def test_gradients_in_all_that_is_learned(factory: Factory) -> None:
     operator = make_operator(self_loops=1.0, nodes=4)
     names, values = zip(*dynamics.named_parameters(), strict=True)
 
-    def solution(y: Tensor, alpha: Tensor, time: Tensor, weight: Tensor, *parameters: Tensor) -> Tensor:
+    def solution(y: Tensor, alpha: Tensor, time: Tensor, weight: Tensor, rate: Tensor, *parameters: Tensor) -> Tensor:
         for each, parameter in zip(names, parameters, strict=True):
             _set(dynamics, each, parameter)
-        return evolve(dynamics, operator, y, alpha, time, scheme="trapezoid", step=0.75, skip=1, skip_weight=weight)
+        run = partial(evolve, scheme="trapezoid", step=0.75, skip=1, skip_weight=weight, rate=rate)
+        return run(dynamics, operator, y, alpha, time)
 
-    learned = [torch.tensor(v, dtype=torch.float64) for v in (0.6, 1.5, 0.8)]
+    learned = [torch.tensor(v, dtype=torch.float64) for v in (0.6, 1.5, 0.8, 0.7)]
     inputs = [make_state(4, 2), *learned, *(v.detach() for v in values)]
     inputs = [v.clone().requires_grad_() for v in inputs]
     assert torch.autograd.gradcheck(solution, inputs, atol=1e-6, rtol=1e-4, fast_mode=True)

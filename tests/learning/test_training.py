@@ -74,11 +74,12 @@ def test_fixed_orders_stay() -> None:
     assert model.alphas_.tolist() == initial_orders(3).tolist()
 
 
-def test_learned_time_and_skip_weight_move() -> None:
-    diffusion = Diffusion(learn_time=True, learn_skip=True, skip=1)
+def test_learned_time_skip_weight_and_rate_move() -> None:
+    diffusion = Diffusion(learn_time=True, learn_skip=True, skip=1, rate=0.5, learn_rate=True)
     model = FDMVGCL(dim=8, views=2, epochs=3, diffusion=diffusion, schedule=Schedule(min_rank=0.0)).fit(small_graph())
     assert model.history_[-1]["time"] != model.history_[0]["time"]
     assert model.history_[-1]["skip_weight"] != model.history_[0]["skip_weight"]
+    assert model.history_[0]["rate"] == 0.5 != model.history_[-1]["rate"]
 
 
 def test_collapse_ends_a_phase_early() -> None:

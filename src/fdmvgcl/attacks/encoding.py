@@ -56,6 +56,7 @@ class Encoding:
             encoder.step,
             encoder.skip,
             encoder.skip_weight.detach(),
+            encoder.rate.detach(),
         )
         return cls(
             chosen.features,

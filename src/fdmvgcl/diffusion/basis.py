@@ -1,6 +1,6 @@
 """Diffused features for every order at once: functions of L, applied to X, that all responses are sums of."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -62,10 +62,7 @@ def diffusion_basis(
 def _widest(spec: Filter, dtype: torch.dtype, smallest_alpha: float) -> int:
     orders = torch.linspace(smallest_alpha, 1.0, 33, dtype=torch.float64)
     return max(
-        chebyshev_coefficients(
-            Filter(orders, torch.as_tensor(time), spec.scheme, spec.step, spec.skip, spec.skip_weight),
-            TOLERANCE[dtype],
-        ).shape[1]
+        chebyshev_coefficients(replace(spec, alpha=orders, time=torch.as_tensor(time)), TOLERANCE[dtype]).shape[1]
         for time in set(spec.time.detach().flatten().tolist())
     )
 

@@ -38,14 +38,15 @@ def diffuse(
     step: float | None = None,
     skip: int = 0,
     skip_weight: Tensor | float = 1.0,
+    rate: Tensor | float = 1.0,
     kernel: Kernel | None = None,
 ) -> Tensor:
-    """Features after diffusing for a time T: the solution of ``D^α Y = -L Y``, ``Y(0) = X``, ``L = I - Ā``.
+    """Features after diffusing for a time T: the solution of ``D^α Y = -r L Y``, ``Y(0) = X``, ``L = I - Ā``.
 
     The scheme's response φ (``fractional.response``) is expanded in Chebyshev polynomials to within ``TOLERANCE`` and
-    applied by one sparse product a degree. Gradients in x, α, T and the skip's weight are exact for the expansion; the
-    backward pass keeps nothing but x. Where the operator's entries require gradients an ordinary autograd path serves,
-    whose memory grows with the degree.
+    applied by one sparse product a degree. Gradients in x, α, T, r and the skip's weight are exact for the expansion;
+    the backward pass keeps nothing but x. Where the operator's entries require gradients an ordinary autograd path
+    serves, whose memory grows with the degree.
 
     On a directed operator the spectrum is complex. There the exact solution is expanded in powers of Ā, weighted with
     the fractional Poisson distribution, to within ``DIRECTED_TOLERANCE``; other schemes are run step by step.
@@ -59,13 +60,16 @@ def diffuse(
         step: step of the scheme; it must divide the time.
         skip: rounds of skip-connection ``y ← e y + s y0``; 0 for none.
         skip_weight: weight s of the skip-connection.
+        rate: r > 0, or one for each order.
         kernel: force an implementation; None picks the faster one.
 
     Returns:
         Shape (N, d) for a single order, (K, N, d) for a vector of them.
     """
     operator = graph if isinstance(graph, Operator) else graph.operator(dtype=x.dtype)
-    spec = make_filter(alpha, time, scheme=scheme, step=step, skip=skip, skip_weight=skip_weight, device=x.device)
+    spec = make_filter(
+        alpha, time, scheme=scheme, step=step, skip=skip, skip_weight=skip_weight, rate=rate, device=x.device
+    )
     _check_features(x, operator, spec)
     warn_if_unstable(spec, operator.largest_frequency if scheme != EXACT else 0.0)
     return apply_filter(operator.to(x.device, x.dtype), x, spec, kernel=kernel)
@@ -79,12 +83,13 @@ def make_filter(
     step: float | None = None,
     skip: int = 0,
     skip_weight: Tensor | float = 1.0,
+    rate: Tensor | float = 1.0,
     device: torch.device | None = None,
 ) -> Filter:
     """A checked ``Filter`` from numbers or tensors."""
-    as_tensor = (torch.as_tensor(v, dtype=torch.float64, device=device) for v in (alpha, time, skip_weight))
-    alpha, time, skip_weight = as_tensor
-    return Filter(alpha, time, scheme, step, skip, skip_weight)
+    as_tensor = (torch.as_tensor(v, dtype=torch.float64, device=device) for v in (alpha, time, skip_weight, rate))
+    alpha, time, skip_weight, rate = as_tensor
+    return Filter(alpha, time, scheme, step, skip, skip_weight, rate)
 
 
 def apply_filter(operator: Operator, x: Tensor, spec: Filter, *, kernel: Kernel | None = None) -> Tensor:
@@ -119,16 +124,19 @@ def _apply_directed(operator: Operator, x: Tensor, spec: Filter, kernel: Kernel 
 
 
 def _stepped(operator: Operator, y: Tensor, spec: Filter) -> Tensor:
-    """The scheme run step by step on ``F(y) = Ā y - y``, one order after the other."""
+    """The scheme run step by step on ``F(y) = r (Ā y - y)``, one order after the other."""
 
-    def run(y: Tensor, alpha: Tensor, time: Tensor) -> Tensor:
-        return fdeint(
-            lambda t, state: operator.matmul(state) - state, y, alpha, time, step=spec.step, scheme=spec.scheme
-        )
+    def run(y: Tensor, alpha: Tensor, time: Tensor, rate: Tensor) -> Tensor:
+        def change(t: Tensor, state: Tensor) -> Tensor:
+            return rate.to(state) * (operator.matmul(state) - state)
 
+        return fdeint(change, y, alpha, time, step=spec.step, scheme=spec.scheme)
+
+    rate = torch.as_tensor(spec.rate)
     if not spec.alpha.dim():
-        return run(y, spec.alpha, spec.time)
-    return torch.stack([run(*each) for each in zip(y, spec.alpha, spec.time.expand_as(spec.alpha), strict=True)])
+        return run(y, spec.alpha, spec.time, rate)
+    each = (value.expand_as(spec.alpha) for value in (spec.alpha, spec.time, rate))
+    return torch.stack([run(*parts) for parts in zip(y, *each, strict=True)])
 
 
 def expand(operator: Operator, basis: Basis, x: Tensor, coefficients: Tensor, kernel: Kernel | None = None) -> Tensor:

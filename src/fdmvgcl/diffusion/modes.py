@@ -51,7 +51,7 @@ class Modes:
             if getattr(spec, name) != getattr(self.spec, name):
                 made, given = getattr(self.spec, name), getattr(spec, name)
                 raise ArgumentError(name, f"must be {made!r}, which the modes were made for, got {given!r}")
-        for name in ("time", "skip_weight"):
+        for name in ("time", "skip_weight", "rate"):
             made, given = (torch.as_tensor(getattr(each, name)).detach() for each in (self.spec, spec))
             if bool((made != given).any()):
                 raise ArgumentError(name, f"must be {made.item()}, which the modes were made for, got {given.tolist()}")

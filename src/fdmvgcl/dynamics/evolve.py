@@ -49,8 +49,9 @@ def evolve(
     step: float,
     skip: int = 0,
     skip_weight: Tensor | float = 1.0,
+    rate: Tensor | float = 1.0,
 ) -> Tensor:
-    """``Y(T)`` of ``D^α S = F(t, S)`` from projected features y (N, d), with gradients in all that is learned.
+    """``Y(T)`` of ``D^α S = r F(t, S)`` from projected features y (N, d), with gradients in all that is learned.
 
     What is inside F is recomputed in the backward pass, so that a step holds three states and no more.
 
@@ -59,13 +60,14 @@ def evolve(
         time: T, a scalar; of one round, with skips.
         step: step, which is stretched or squeezed to fit the time.
         skip, skip_weight: rounds m of skip-connection ``y ← Y(T; y) + s y0`` and their weight s; 0 for none.
+        rate: r, a scalar.
     """
     steps = count_steps(float(torch.as_tensor(time).detach()), step, stretch=True)
     tolerance = _TOLERANCE if y.dtype == torch.float32 else None
 
     def one_round(start: Tensor) -> Tensor:
         state = fdeint(
-            lambda t, state: dynamics(t, state, operator),
+            lambda t, state: rate * dynamics(t, state, operator),
             dynamics.start(start),
             alpha,
             time,

@@ -33,6 +33,7 @@ class Filter:
         step: step h of a time-stepping scheme.
         skip: number m of skip-connection rounds, ``y ← e y + s y0``; 0 for none.
         skip_weight: the skip's weight s, shape () or that of ``alpha``.
+        rate: r of the equation ``D^α y = -r λ y``, shape () or that of ``alpha``.
     """
 
     alpha: Tensor
@@ -41,6 +42,7 @@ class Filter:
     step: float | None = None
     skip: int = 0
     skip_weight: Tensor | float = 1.0
+    rate: Tensor | float = 1.0
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
@@ -55,6 +57,8 @@ class Filter:
             )
         if self.skip < 0:
             raise ArgumentError("skip", f"must be a number of rounds of at least 0, got {self.skip}")
+        if bool((torch.as_tensor(self.rate).detach() <= 0).any()):
+            raise ArgumentError("rate", f"must be above 0, got {torch.as_tensor(self.rate).tolist()}")
         if self.scheme == EXACT:
             if self.step is not None:
                 raise ArgumentError(
@@ -67,9 +71,9 @@ class Filter:
 
 
 def response(frequency: Tensor, spec: Filter) -> Tensor:
-    """φ(λ) of the linear diffusion ``D^α y = -λ y``, differentiable in λ, α, T and the skip's weight.
+    """φ(λ) of the linear diffusion ``D^α y = -r λ y``, differentiable in λ, α, T, the rate r and the skip's weight.
 
-    With e(λ) the scheme's solution at time T from y = 1 (exactly: ``E_α(-λ T^α)``), φ is e without skips, and with m
+    With e(λ) the scheme's solution at time T from y = 1 (exactly: ``E_α(-r λ T^α)``), φ is e without skips, and with m
     rounds of skip-connection ``s (1 + e + … + e^(m-1)) + e^m``.
 
     Args:
@@ -79,8 +83,9 @@ def response(frequency: Tensor, spec: Filter) -> Tensor:
     Returns:
         Shape (M,) or (K, M), float64.
     """
-    alpha, time, weight = (_column(v, frequency.device) for v in (spec.alpha, spec.time, spec.skip_weight))
-    frequency = frequency.double()
+    values = (spec.alpha, spec.time, spec.skip_weight, spec.rate)
+    alpha, time, weight, rate = (_column(value, frequency.device) for value in values)
+    frequency = rate * frequency.double()
     one_round = _exact(frequency, alpha, time) if spec.scheme == EXACT else _stepped(frequency, alpha, time, spec)
     if not spec.skip:
         return one_round
@@ -123,19 +128,19 @@ def chebyshev_coefficients(spec: Filter, tolerance: float) -> Tensor:
 
 
 def poisson_coefficients(spec: Filter, tolerance: float) -> Tensor:
-    """Coefficients ``p_k`` with ``E_α(-(1 - z) T^α) = Σ_k p_k z^k`` for ``|z| ≤ 1``, where the spectrum is complex.
+    """Coefficients ``p_k`` with ``E_α(-r (1 - z) T^α) = Σ_k p_k z^k`` for ``|z| ≤ 1``, where the spectrum is complex.
 
     They are the probabilities that the fractional Poisson process makes k jumps until T: not negative, of sum one. On
     an operator whose powers have norm at most one, the mass of the tail that is cut bounds the error; it is below the
     tolerance.
 
     Returns:
-        Shape (J + 1,) or (K, J + 1), float64, differentiable in α and T.
+        Shape (J + 1,) or (K, J + 1), float64, differentiable in α, T and r.
     """
-    alpha, time = (_column(v, spec.alpha.device) for v in (spec.alpha, spec.time))
+    alpha, time, rate = (_column(v, spec.alpha.device) for v in (spec.alpha, spec.time, spec.rate))
     log_s, weights = (c.to(alpha.device) for c in contour(_POISSON_HALF_NODES))
     s_alpha = torch.exp(alpha * log_s)
-    scaled_time = time**alpha
+    scaled_time = rate * time**alpha
     start = weights * torch.exp(-log_s) * s_alpha / (s_alpha + scaled_time)
     log_ratio = torch.log(scaled_time / (s_alpha + scaled_time))
     k = torch.arange(_MAX_DEGREE // 4, device=alpha.device)
@@ -157,18 +162,20 @@ def warn_if_unstable(spec: Filter, largest_frequency: float) -> None:
     scheme = None if spec.scheme == EXACT else find_scheme(spec.scheme)
     if scheme is None or scheme.stability_limit is None:
         return
-    alphas, times = torch.broadcast_tensors(spec.alpha.detach(), spec.time.detach())
-    for alpha, time in zip(alphas.flatten().tolist(), times.flatten().tolist(), strict=True):
+    rates = torch.as_tensor(spec.rate, dtype=torch.float64, device=spec.alpha.device)
+    each = torch.broadcast_tensors(spec.alpha.detach(), spec.time.detach(), rates.detach())
+    for alpha, time, rate in zip(*(values.flatten().tolist() for values in each), strict=True):
         limit = scheme.stability_limit(alpha)
         step = time / _steps(time, spec)
-        if largest_frequency * step**alpha > limit:
-            largest_step = (limit / largest_frequency) ** (1 / alpha)
+        frequency = rate * largest_frequency
+        if frequency * step**alpha > limit:
+            largest_step = (limit / frequency) ** (1 / alpha)
             remedy = (
                 f"use step <= {largest_step:.3g}," if largest_step > time / 1e4 else "no practical step is stable: use"
             )
             warnings.warn(
-                f"scheme {scheme.name!r} is unstable at alpha={alpha:.4g}, step={step:.4g}: λ_max h^α = "
-                f"{largest_frequency * step**alpha:.3g} exceeds {limit:.3g}, so high frequencies are amplified and the "
+                f"scheme {scheme.name!r} is unstable at alpha={alpha:.4g}, step={step:.4g}: r λ_max h^α = "
+                f"{frequency * step**alpha:.3g} exceeds {limit:.3g}, so high frequencies are amplified and the "
                 f"result is another filter, not an approximation; {remedy} an implicit scheme or scheme='exact'",
                 StabilityWarning,
                 stacklevel=3,
@@ -177,6 +184,7 @@ def warn_if_unstable(spec: Filter, largest_frequency: float) -> None:
 
 
 def _exact(frequency: Tensor, alpha: Tensor, time: Tensor) -> Tensor:
+    """``frequency`` is r λ here and below."""
     return mittag_leffler(alpha, frequency * time**alpha)
 
 

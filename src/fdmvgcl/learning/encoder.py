@@ -82,6 +82,7 @@ class MultiViewEncoder(nn.Module):
         time: diffusion time, learned one for each view if ``learn_time``.
         scheme, step, skip: see :func:`fdmvgcl.diffuse`; for non-linear dynamics, :func:`fdmvgcl.dynamics.stepping`.
         skip_weight: weight of the skip-connection, learned if ``learn_skip``.
+        rate: r of ``D^α Y = r F(Y)``, one for all views, learned if ``learn_rate``.
         activation: ``"leaky"`` (slope 0.25), ``"relu"`` or ``"identity"``.
         initialisation: of the weights: ``"orthogonal"`` keeps distances in each view as well as d columns can,
             ``"joint"`` in all views together: with d ≥ K F, the sum of views begins as good as their concatenation;
@@ -104,6 +105,8 @@ class MultiViewEncoder(nn.Module):
         skip: int = 0,
         skip_weight: float = 1.0,
         learn_skip: bool = False,
+        rate: float = 1.0,
+        learn_rate: bool = False,
         activation: Activation = "leaky",
         initialisation: Initialisation = "orthogonal",
         start: Tensor | None = None,
@@ -117,6 +120,7 @@ class MultiViewEncoder(nn.Module):
         self.alpha = nn.Parameter(alphas.double().clone())
         self.time = nn.Parameter(torch.full((views,), time, dtype=torch.float64), requires_grad=learn_time)
         self.skip_weight = nn.Parameter(torch.tensor(skip_weight, dtype=torch.float64), requires_grad=learn_skip)
+        self.rate = nn.Parameter(torch.tensor(rate, dtype=torch.float64), requires_grad=learn_rate)
         made = [make_dynamics(dynamics, dim, generator) for _ in range(views)]
         self.dynamics = nn.ModuleList(each for each in made if each is not None)
         if self.dynamics:
@@ -126,7 +130,7 @@ class MultiViewEncoder(nn.Module):
 
     @property
     def filter(self) -> Filter:
-        return Filter(self.alpha, self.time, self.scheme, self.step, self.skip, self.skip_weight)
+        return Filter(self.alpha, self.time, self.scheme, self.step, self.skip, self.skip_weight, self.rate)
 
     def forward(self, features: FeatureMatrix, operator: Operator, basis: DiffusionBasis | None = None) -> Tensor:
         """Views of shape (K, N, d).
@@ -148,18 +152,18 @@ class MultiViewEncoder(nn.Module):
 
     def _evolved(self, projected: Tensor, operator: Operator) -> Tensor:
         assert self.step is not None
-        run = partial(
-            evolve, scheme=self.scheme, step=self.step, skip=self.skip, skip_weight=self.skip_weight.to(projected)
-        )
+        skip_weight, rate = self.skip_weight.to(projected), self.rate.to(projected)
+        run = partial(evolve, scheme=self.scheme, step=self.step, skip=self.skip, skip_weight=skip_weight, rate=rate)
         dynamics = cast("list[Dynamics]", list(self.dynamics))
         views = zip(dynamics, projected, self.alpha, self.time, strict=True)
         return torch.stack([run(f, operator, y, alpha, time) for f, y, alpha, time in views])
 
     def clamp_(self, smallest_alpha: float) -> None:
-        """Put orders back into [ε, 1], and times and the skip's weight to where they have a meaning."""
+        """Put orders back into [ε, 1], and times, the rate and the skip's weight to where they have a meaning."""
         with torch.no_grad():
             self.alpha.clamp_(smallest_alpha, 1.0)
             self.time.clamp_(min=1e-3)
+            self.rate.clamp_(min=1e-3)
             self.skip_weight.clamp_(min=0.0)
 
 

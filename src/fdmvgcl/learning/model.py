@@ -419,6 +419,8 @@ class FDMVGCL(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             skip=self.chosen_.skip,
             skip_weight=self.chosen_.skip_weight,
             learn_skip=diffusion.learn_skip,
+            rate=diffusion.rate,
+            learn_rate=diffusion.learn_rate,
             activation=diffusion.activation,
             initialisation=self.feature_settings.initialisation,
             start=start,

@@ -29,7 +29,13 @@ from fdmvgcl.losses import Loss
 MODEL_FORMAT = 5
 
 # Settings that files of this format may lack, as they came later, and the value that those files were made with.
-LATER: dict[str, Any] = {"readout.kind": "sum", "readout.views": "sum", "features.structure": "none"}
+LATER: dict[str, Any] = {
+    "readout.kind": "sum",
+    "readout.views": "sum",
+    "features.structure": "none",
+    "diffusion.rate": 1.0,
+    "diffusion.learn_rate": False,
+}
 
 STRUCTURE_FILE = "structure.parquet"
 
@@ -186,9 +192,8 @@ def _assemble(
     if not all(bool(t.isfinite().all()) for t in tensors.values()):
         raise UserError("weights must be finite")
     model.encoder_ = model._build(alphas, torch.Generator())
-    model.encoder_.load_state_dict(
-        {k.removeprefix("encoder."): v for k, v in tensors.items() if k.startswith("encoder.")}
-    )
+    state = {k.removeprefix("encoder."): v for k, v in tensors.items() if k.startswith("encoder.")}
+    model.encoder_.load_state_dict({"rate": model.encoder_.rate, **state})
     model.betas_ = np.asarray(config["betas"], dtype=np.float32)
     model.view_norms_ = np.asarray(config["view_norms"], dtype=np.float32)
     if model.betas_.shape != alphas.shape or model.view_norms_.shape != alphas.shape:

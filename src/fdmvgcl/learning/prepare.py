@@ -226,7 +226,7 @@ def make_spec(settings: Diffusion, time: float, skip: int, skip_weight: float = 
     if settings.dynamics != LINEAR:
         scheme, step = stepping(scheme, step, time)
     ends = torch.tensor([0.01, 1.0])
-    return make_filter(ends, time, scheme=scheme, step=step, skip=skip, skip_weight=skip_weight)
+    return make_filter(ends, time, scheme=scheme, step=step, skip=skip, skip_weight=skip_weight, rate=settings.rate)
 
 
 def _order(
@@ -238,7 +238,8 @@ def _order(
         raise ArgumentError("order_of_work", f"must be one of {(None, *ORDERS)}, got {asked!r}")
     if asked not in (None, "project") and settings.dynamics != LINEAR:
         raise ArgumentError("order_of_work", f"must be 'project' for non-linear dynamics, got {asked!r}")
-    if graph.directed or settings.learn_time or settings.learn_skip or settings.dynamics != LINEAR:
+    learnt = settings.learn_time or settings.learn_skip or settings.learn_rate
+    if graph.directed or learnt or settings.dynamics != LINEAR:
         return "project", work  # the basis serves undirected graphs, linear dynamics, and a degree known beforehand
     if asked == "interpolate" or (asked is None and not work.fits(memory_limit)):
         modes = _modes(spec, model.schedule.smallest_alpha)

@@ -87,6 +87,9 @@ class Diffusion(Settings):
         learn_alpha: learn the orders; otherwise they stay evenly spaced from 0.01 to 1.
         learn_time: learn one time for each view.
         learn_skip: learn the skip's share.
+        rate: r of the equation ``D^α Y = r F(Y)``, which for linear diffusion is ``-r L Y``. With 1/2 the spectrum of
+            r L ends at 1, and explicit schemes are stable at every order.
+        learn_rate: learn it, one for all views.
         normalisation: of the adjacency, ``"sym"`` or ``"rw"``; None is ``"sym"``, or ``"rw"`` for directed graphs
             and for dynamics that are defined with it.
         self_loops: weight of the self-loop added to every node; 0 is none, or 1 for attention.
@@ -104,6 +107,8 @@ class Diffusion(Settings):
     learn_alpha: bool = True
     learn_time: bool = False
     learn_skip: bool = False
+    rate: float = 1.0
+    learn_rate: bool = False
     normalisation: Literal["sym", "rw"] | None = None
     self_loops: float = 0.0
     activation: Activation = "leaky"
@@ -118,7 +123,8 @@ class Diffusion(Settings):
         for name in ("step", "skip_weight", "self_loops"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), 0, math.inf)
-        for name in ("learn_alpha", "learn_time", "learn_skip"):
+        check_number("rate", self.rate, 1e-3, math.inf)
+        for name in ("learn_alpha", "learn_time", "learn_skip", "learn_rate"):
             check_choice(name, getattr(self, name), (True, False))
         check_choice("normalisation", self.normalisation, NORMALISATIONS)
         check_choice("activation", self.activation, ACTIVATIONS)

@@ -96,7 +96,7 @@ class Trainer:
         """Weights and optimiser anew, from these orders."""
         self.encoder = self.build(alphas, self.generator)
         fast = [self.encoder.weight, *self.encoder.dynamics.parameters()]
-        slow = [self.encoder.alpha, self.encoder.time, self.encoder.skip_weight]
+        slow = [self.encoder.alpha, self.encoder.time, self.encoder.skip_weight, self.encoder.rate]
         self.optimiser = torch.optim.Adam(
             [
                 {"params": fast, "lr": self.schedule.lr, "weight_decay": self.schedule.weight_decay},
@@ -142,6 +142,7 @@ class Trainer:
             "alpha": self.encoder.alpha.tolist(),
             "time": self.encoder.time.tolist(),
             "skip_weight": self.encoder.skip_weight.item(),
+            "rate": self.encoder.rate.item(),
             **self._describe(views.detach()),
         }
         if self.first_rank == 0.0:

@@ -13,7 +13,7 @@ Point = tuple[float, float]
 
 MOST_POINTS = 400
 # Keys of a record that are no terms of the loss: the state of training, and what diagnostics measure.
-STATE = frozenset({"phase", "epoch", "loss", "alpha", "time", "skip_weight", "seconds"})
+STATE = frozenset({"phase", "epoch", "loss", "alpha", "time", "skip_weight", "rate", "seconds"})
 DIAGNOSTICS = frozenset(
     {
         *("view_similarity", "effective_rank", "cka", "alignment", "uniformity", "spectrum"),
