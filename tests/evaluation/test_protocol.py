@@ -152,6 +152,15 @@ def test_tuned_weights_never_lower_the_criterion_and_may_stay_uniform(labels, sp
         assert outcome.choice.beta == (0.5, 0.5)
 
 
+def test_weights_that_the_probe_does_not_gain_by_are_not_taken(labels, splits, monkeypatch):
+    rng = np.random.default_rng(8)
+    told, noise = np.eye(CLASSES)[labels] + 0.1 * rng.standard_normal((NODES, CLASSES)), rng.standard_normal((NODES, 3))
+    monkeypatch.setattr(protocol, "tune", lambda *_: (np.array([0.0, 1.0]), 1.0))  # as if least squares had misled
+    known = [hide_test(labels, split) for split in splits]
+    for choice in choose([Trial({}, lambda: [told, noise])], known, splits, metric="accuracy", search=QUICK):
+        assert choice.beta == (0.5, 0.5)
+
+
 def test_weights_of_wide_views_are_tuned_by_their_first_columns(labels, splits, monkeypatch):
     signal = np.eye(CLASSES)[labels]
     rng = np.random.default_rng(10)
