@@ -186,7 +186,7 @@ def test_partial_fit_goes_on_from_what_was_learnt() -> None:
     history, orders = list(model.history_), model.alphas_.copy()
     after = model.partial_fit(graph).transform(graph)
     cosine = (before * after).sum(1) / np.linalg.norm(before, axis=1) / np.linalg.norm(after, axis=1)
-    assert 0.95 <= cosine.mean() < 1
+    assert 0.95 <= cosine.min() < 1
     assert model.history_[: len(history)] == history
     more = model.history_[len(history) :]
     assert [record["epoch"] for record in more] == list(range(20, 40))
