@@ -11,7 +11,7 @@ from torch.autograd import gradcheck
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.operators import csr_tensor
 from fdmvgcl.learning.encoder import FeatureMatrix
-from fdmvgcl.methods.layers import GCN, Links, propagate
+from fdmvgcl.methods.layers import GCN, WeightedEdges, propagate
 
 
 def weighted() -> Graph:
@@ -30,7 +30,7 @@ def dense(matrix: np.ndarray) -> np.ndarray:
 
 def test_the_operator_is_that_of_the_adjacency_with_loops() -> None:
     graph = weighted()
-    links = Links.of(graph)
+    links = WeightedEdges.of(graph)
     np.testing.assert_allclose(links.operator.dense(), dense(graph.adjacency.toarray()), atol=1e-6)
     np.testing.assert_allclose(links.operator.dense(), graph.operator(self_loops=1.0).dense(), atol=1e-6)
 
@@ -39,21 +39,21 @@ def test_the_operator_is_that_of_the_adjacency_with_loops() -> None:
 def test_edges_go_both_ways_and_loops_stay(rate: float, seed: int) -> None:
     graph = weighted()
     adjacency = graph.adjacency.toarray()
-    found = Links.of(graph).dropped(rate, torch.Generator().manual_seed(seed)).dense().numpy()
+    found = WeightedEdges.of(graph).dropped(rate, torch.Generator().manual_seed(seed)).dense().numpy()
     kept = np.where((found > 0) & ~np.eye(len(found), dtype=bool), adjacency, 0)
     assert (kept == kept.T).all()
     np.testing.assert_allclose(found, dense(kept), atol=1e-6)
 
 
 def test_so_many_edges_go() -> None:
-    links = Links.of(Graph.from_networkx(nx.gnm_random_graph(300, 4000, seed=0)))
+    links = WeightedEdges.of(Graph.from_networkx(nx.gnm_random_graph(300, 4000, seed=0)))
     kept = (links.dropped(0.3, torch.Generator().manual_seed(0)).nnz - 300) / 2
     assert abs(kept / 4000 - 0.7) < 0.03
 
 
 def test_a_convolution_is_its_formula_with_columns_masked_and_rows_moved() -> None:
     graph = weighted()
-    operator = Links.of(graph).operator
+    operator = WeightedEdges.of(graph).operator
     rng = np.random.default_rng(0)
     x = rng.standard_normal((34, 6)).astype(np.float32) * (rng.random((34, 6)) < 0.5)
     network = GCN([6, 5, 4], torch.Generator().manual_seed(0), activation="relu", last="prelu")
@@ -71,6 +71,6 @@ def test_a_convolution_is_its_formula_with_columns_masked_and_rows_moved() -> No
 
 
 def test_gradients_of_a_product() -> None:
-    operator = Links.of(weighted()).operator.to(dtype=torch.float64)
+    operator = WeightedEdges.of(weighted()).operator.to(dtype=torch.float64)
     x = torch.randn(34, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0), requires_grad=True)
     assert gradcheck(lambda rows: propagate(operator, rows), (x,))

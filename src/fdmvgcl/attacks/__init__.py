@@ -10,12 +10,11 @@ from fdmvgcl.attacks.metattack import metattack
 from fdmvgcl.attacks.nettack import nettack
 from fdmvgcl.attacks.perturbation import Perturbation
 from fdmvgcl.attacks.random_edges import random_edges
-from fdmvgcl.attacks.surrogate import GCN, Supervised, SupervisedDiffusion, train_supervised
+from fdmvgcl.attacks.surrogate import SupervisedDiffusion, SurrogateGCN, TrainedVictim, train_supervised
 from fdmvgcl.attacks.transfer import transfer_prbcd
 from fdmvgcl.attacks.victim import DifferentiableVictim, Gradients, Victim, WhiteBox, accuracy, predictions
 
 __all__ = [
-    "GCN",
     "Allowed",
     "Certificate",
     "DifferentiableVictim",
@@ -24,8 +23,9 @@ __all__ = [
     "Gradients",
     "Perturbation",
     "Precision",
-    "Supervised",
     "SupervisedDiffusion",
+    "SurrogateGCN",
+    "TrainedVictim",
     "Victim",
     "WhiteBox",
     "accuracy",

@@ -17,7 +17,7 @@ from fdmvgcl.attacks.nettack import nettack
 from fdmvgcl.attacks.pairs import num_pairs
 from fdmvgcl.attacks.perturbation import Perturbation
 from fdmvgcl.attacks.random_edges import random_edges
-from fdmvgcl.attacks.surrogate import Supervised, train_supervised
+from fdmvgcl.attacks.surrogate import TrainedVictim, train_supervised
 from fdmvgcl.attacks.transfer import BLOCK, transfer_prbcd
 from fdmvgcl.attacks.victim import WhiteBox
 from fdmvgcl.datasets import Split
@@ -51,7 +51,7 @@ class Scene:
     seed: int = 0
 
     @cached_property
-    def surrogate(self) -> Supervised:
+    def surrogate(self) -> TrainedVictim:
         """A graph convolutional network, trained once."""
         return train_supervised(self.graph, self.labels, self.split, seed=self.seed)
 

@@ -20,7 +20,7 @@ HIDDEN, EPOCHS, RATE, DECAY, DROPOUT = 64, 200, 0.01, 5e-4, 0.5
 ALPHA, TIME = 0.5, 3.0
 
 
-class GCN(nn.Module):
+class SurrogateGCN(nn.Module):
     """Two layers of graph convolution (Kipf & Welling 2017) on features whose rows are divided by their sums."""
 
     def __init__(self, features: int, classes: int, hidden: int = HIDDEN) -> None:
@@ -52,7 +52,7 @@ class SupervisedDiffusion(nn.Module):
         return found
 
 
-class Supervised(DifferentiableVictim):
+class TrainedVictim(DifferentiableVictim):
     """A trained network as a victim."""
 
     def __init__(self, network: nn.Module, classes: NDArray[np.int64]) -> None:
@@ -65,10 +65,10 @@ def train_supervised(
     labels: NDArray[np.int64],
     split: Split,
     *,
-    make: Callable[[int, int], nn.Module] = GCN,
+    make: Callable[[int, int], nn.Module] = SurrogateGCN,
     epochs: int = EPOCHS,
     seed: int = 0,
-) -> Supervised:
+) -> TrainedVictim:
     """A network trained on the split's training nodes; of its epochs the validation nodes choose the best.
 
     Args:
@@ -102,7 +102,7 @@ def train_supervised(
     network.load_state_dict(kept)
     for parameter in network.parameters():
         parameter.requires_grad_(False)
-    return Supervised(network.eval(), classes)
+    return TrainedVictim(network.eval(), classes)
 
 
 def _shares(x: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from fdmvgcl.attacks.budget import check_budget
 from fdmvgcl.attacks.objectives import Aim
 from fdmvgcl.attacks.pairs import num_pairs, pairs_of, without_new_isolates
 from fdmvgcl.attacks.perturbation import Perturbation
-from fdmvgcl.attacks.surrogate import Supervised
+from fdmvgcl.attacks.surrogate import TrainedVictim
 from fdmvgcl.attacks.victim import dense_features, edge_tensors
 from fdmvgcl.graphs.graph import Graph
 
@@ -18,7 +18,7 @@ BLOCK, EPOCHS, RESAMPLED = 250_000, 125, 100
 
 
 def transfer_prbcd(
-    surrogate: Supervised,
+    surrogate: TrainedVictim,
     graph: Graph,
     labels: NDArray[np.int64],
     nodes: NDArray[np.int64],

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from fdmvgcl.diffusion.kernels import sparse_product
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.marks import undirected
 from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.learning.encoder import FeatureMatrix
 from fdmvgcl.learning.features import FeatureTransform
@@ -22,7 +23,7 @@ ACTIVATIONS: tuple[Activation, ...] = ("relu", "prelu", "identity")
 
 
 @dataclass(frozen=True, eq=False)
-class Links:
+class WeightedEdges:
     """The entries of ``A + I`` by rows, columns ascending, directions of edges ignored; A may be weighted.
 
     Args:
@@ -40,9 +41,9 @@ class Links:
     num_edges: int
 
     @classmethod
-    def of(cls, graph: Graph) -> "Links":
+    def of(cls, graph: Graph) -> "WeightedEdges":
         n = graph.num_nodes
-        entries = sparse.csr_array(undirected(graph) + sparse.eye_array(n)).sorted_indices().tocoo()
+        entries = sparse.csr_array(undirected(graph.adjacency) + sparse.eye_array(n)).sorted_indices().tocoo()
         low, high = np.minimum(entries.row, entries.col), np.maximum(entries.row, entries.col)
         between = low < high
         edges, number = np.unique(low[between].astype(np.int64) * n + high[between], return_inverse=True)
@@ -78,22 +79,16 @@ class Links:
         return Operator(pointer, columns, weights / (root[rows] * root[columns]), None, False, "sym", 1.0)
 
 
-def undirected(graph: Graph) -> sparse.csr_array:
-    """The adjacency (N, N), of an edge and its reverse the larger weight."""
-    matrix = graph.adjacency
-    return sparse.csr_array(matrix.maximum(matrix.T)) if graph.directed else matrix
-
-
 @dataclass(frozen=True, eq=False)
 class Inputs:
     """A graph as the trained methods take it: X of shape (N, F), and its links."""
 
     features: FeatureMatrix
-    links: Links
+    links: WeightedEdges
 
     @classmethod
     def of(cls, graph: Graph, transform: FeatureTransform) -> "Inputs":
-        return cls(FeatureMatrix.of(*transform.apply(graph)), Links.of(graph))
+        return cls(FeatureMatrix.of(*transform.apply(graph)), WeightedEdges.of(graph))
 
     @property
     def operator(self) -> Operator:

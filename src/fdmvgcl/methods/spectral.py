@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.marks import undirected
 from fdmvgcl.methods.base import Transductive
-from fdmvgcl.methods.layers import undirected
 
 # Below this the whole spectrum is as cheap as its end.
 SMALL = 1000
@@ -27,7 +27,7 @@ class Spectral(Transductive):
 
     def _embed(self, graph: Graph) -> NDArray[np.floating]:
         n, wanted = graph.num_nodes, min(self.dim, graph.num_nodes)
-        adjacency = undirected(graph)
+        adjacency = undirected(graph.adjacency)
         degrees = np.asarray(adjacency.sum(axis=1)).ravel()
         scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros(n), where=degrees > 0)
         matrix = adjacency.multiply(scale[:, None]).multiply(scale[None]).tocsr()

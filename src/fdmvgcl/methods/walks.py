@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from fdmvgcl.errors import UserError
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.marks import undirected
 from fdmvgcl.methods.base import Transductive
-from fdmvgcl.methods.layers import undirected
 
 Walks = NDArray[np.int64]
 
@@ -22,7 +22,7 @@ class Walker:
     """
 
     def __init__(self, graph: Graph, p: float, q: float) -> None:
-        adjacency = undirected(graph)
+        adjacency = undirected(graph.adjacency)
         self.nodes, self.starts, self.ends = graph.num_nodes, adjacency.indptr[:-1], adjacency.indptr[1:]
         self.neighbours = adjacency.indices.astype(np.int64)
         self.cumulative = np.concatenate([[0.0], np.cumsum(adjacency.data)])
