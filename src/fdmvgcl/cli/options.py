@@ -129,7 +129,15 @@ Folder = Annotated[
     ),
 ]
 File = Annotated[
-    Path, _option(OUTPUT, "--output", "The Parquet file to write: id, z.", "-o", parser=_output, metavar="FILE")
+    Path,
+    _option(
+        OUTPUT,
+        "--output",
+        "The file to write: .parquet (id, z), .csv, .npy (ids beside it in .ids.csv), or .vec for word2vec text.",
+        "-o",
+        parser=_output,
+        metavar="FILE",
+    ),
 ]
 Resume = Annotated[bool, _option(OUTPUT, "--resume", "Go on from the checkpoint that a stopped run left in DIR.")]
 KeepViews = Annotated[bool, _rare(OUTPUT, "--keep-views", "Write each view too, to views.parquet.")]
