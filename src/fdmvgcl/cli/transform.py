@@ -38,8 +38,9 @@ def transform(
 ) -> None:
     """Write ids and vectors of a graph's nodes; with ``extend``, of those that the training graph did not have."""
     inputs = [source, *([reading.features] if reading.features is not None else ()), *folder.path.glob("**/*")]
-    for path in written(output):
-        refuse_overwrite(path, force, inputs)
+    refuse_overwrite(output, force, inputs)
+    for beside in written(output)[1:]:
+        refuse_overwrite(beside, force, inputs)
     FDMVGCL(device=device).check_parameters()
     model = FDMVGCL.load(folder.require().model, device)
     trained = load_either(folder.graph)
