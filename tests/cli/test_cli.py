@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
+import typer
 from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, Graph, __version__, cli, datasets
@@ -805,3 +806,45 @@ def test_run_it_again_runs_and_gives_the_same_bytes(edges: Path, features: Path)
     done(*words)
     for name in ("embeddings.parquet", "views.parquet", "graph.npz"):
         assert Path("first", name).read_bytes() == Path("O'Brien's edges.fdmvgcl", name).read_bytes()
+
+
+AGAIN: dict[str, tuple[str, ...]] = {
+    "bare": ("edges.txt", "--no-header", "--weight", "4", "--source", "1", "--target", "2", "--encoding", "cp1252"),
+    "timed": ("timed.csv", "--since", "2024-01-02", "--until", "2024-03-01", "--half-life", "30d", "--directed"),
+    "features": ("timed.csv", "--features", "f.csv", "--columns", "x,y", "--fill-missing", "--structure", "none"),
+    "settings": ("timed.csv", "--settings", "s.toml", "--time", "2.5", "--device", "cpu", "--data-root", "nowhere"),
+    "many": ("many.csv", "--level", "graph", "--no-report"),
+    "data set": ("karate", "--structure", "only"),
+}
+# What decides where to write, and how loudly, is no part of the result.
+NOT_AGAIN = {"output", "force", "resume", "quiet", "help-all"}
+
+
+@pytest.mark.parametrize("case", AGAIN)
+def test_every_option_comes_back_in_run_it_again(case: str, edges: Path, features: Path) -> None:
+    lines = edges.read_text().splitlines()[1:]
+    days = [f"2024-{1 + i % 3:02}-{1 + i % 28:02}" for i in range(len(lines))]
+    Path("edges.txt").write_bytes("".join(f"{line},é,{1 + i % 3}\n" for i, line in enumerate(lines)).encode("cp1252"))
+    rows = [f"{line},{day}\n" for line, day in zip(lines, days, strict=True)]
+    Path("timed.csv").write_text("source,target,time\n" + "".join(rows))
+    Path("many.csv").write_text("graph,source,target\n" + "".join(f"g{i % 5},{line}\n" for i, line in enumerate(lines)))
+    Path("f.csv").write_text("".join(features.read_text().splitlines(keepends=True)[:-2]))
+    Path("s.toml").write_text('loss = "vicreg"\n[schedule]\nlr = 0.02\n')
+    source, *given = AGAIN[case]
+    done("embed", source, *given, *SMALL, "-o", "first")
+    done("report", "first")
+    page = Path("first/report.html").read_text()
+    again = json.loads(re.search(r'id="content">(.*?)</script>', page, re.S)[1])["again"]["command"]
+    done(*shlex.split(again)[1:], "-o", "second")
+    for name in ("embeddings.parquet", "graph.npz"):
+        assert Path("first", name).read_bytes() == Path("second", name).read_bytes()
+    kept = [json.loads(Path(folder, "run.json").read_text())["options"] for folder in ("first", "second")]
+    assert kept[0] == kept[1]
+
+
+def test_every_option_of_embed_is_tried_again() -> None:
+    first = inspect.getsource(test_run_it_again_runs_and_gives_the_same_bytes)
+    text = " ".join([*sum(AGAIN.values(), ()), first, *SMALL])
+    command = typer.main.get_command(cli.app).commands["embed"]
+    names = {max(p.opts, key=len).removeprefix("--") for p in command.params if p.param_type_name == "option"}
+    assert {name for name in names - NOT_AGAIN - {"help"} if f"--{name}" not in text} == set()

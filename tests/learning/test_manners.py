@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -19,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from torch_geometric.data import Data, HeteroData
 
 from fdmvgcl import FDMVGCL, Diffusion, Graph, Schedule
-from fdmvgcl.errors import ArgumentError
+from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.losses import RegularisedCosmean
 
 TINY = {"dim": 8, "views": 2, "epochs": 2}
@@ -71,13 +72,13 @@ def test_a_weight_is_a_column_called_so() -> None:
         ("edges.csv", "got a str"),
         (np.eye(3), "got a ndarray"),
         ([("a", "b")], "got a list"),
-        (HeteroData(), "got a HeteroData"),
         (Data(x=torch.zeros(3, 1)), "must have an edge_index, got none"),
-        (pd.DataFrame(EDGES | {"third": [1, 2, 3, 4]}).rename(columns={"source": "s"}), "two columns, got s, target"),
+        (HeteroData(), "must have nodes and an edge_index, got none"),
+        (pd.DataFrame({"a": [1], "b": [2], "c": [3]}), "edges: which columns are the ends of the edges is not certain"),
     ],
 )
 def test_anything_else_is_refused_in_one_line(graph, told: str) -> None:
-    with pytest.raises(ArgumentError, match=told) as error:
+    with pytest.raises(UserError, match=told) as error:
         FDMVGCL(**TINY).fit(graph)
     assert "\n" not in str(error.value)
 
@@ -118,15 +119,38 @@ def test_a_pipeline_of_it(fitted: FDMVGCL) -> None:
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(pipeline)).transform(GRAPH), z)
 
 
-def test_set_output_gives_tables_and_pandas_the_ids_as_index() -> None:
+def test_set_output_keys_vectors_by_id() -> None:
     edges = pd.DataFrame(EDGES)  # as many rows as edges, which are not the nodes
-    model = FDMVGCL(**TINY).set_output(transform="pandas")
-    for z in (model.fit_transform(edges), model.transform(edges)):
-        assert z.index.tolist() == list("abcde")
-        assert z.columns.tolist() == model.get_feature_names_out().tolist()
-    z = model.set_output(transform="polars").transform(edges)
-    assert isinstance(z, pl.DataFrame)
-    assert z.shape == (5, 8)
+    model = FDMVGCL(**TINY)
+    z = model.fit_transform(edges)
+    for frame in (model.set_output(transform="pandas").fit_transform(edges), model.transform(edges)):
+        assert frame.index.tolist() == list("abcde")
+        assert frame.index.name == "id"
+        assert frame.columns.tolist() == model.get_feature_names_out().tolist()
+        np.testing.assert_array_equal(frame.loc["c"], z[2])
+    frame = model.set_output(transform="polars").transform(edges)
+    assert frame.columns == ["id", *model.get_feature_names_out()]
+    assert frame["id"].to_list() == list("abcde")
+    np.testing.assert_array_equal(frame.drop("id").to_numpy(), z)
+    table = model.set_output(transform="arrow").transform(edges)
+    assert dict(zip(*table.to_pydict().values(), strict=True)) == dict(zip("abcde", z.tolist(), strict=True))
+    assert isinstance(model.set_output(transform="default").transform(edges), np.ndarray)
+    with pytest.raises(ArgumentError, match="transform must be one of default, pandas, polars, arrow, got 'excel'"):
+        model.set_output(transform="excel")
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "arrow"])
+def test_keyed_vectors_go_back_in_as_features(form: str) -> None:
+    z = FDMVGCL(**TINY).set_output(transform=form).fit_transform(GRAPH)
+    plain = FDMVGCL(**TINY).fit_transform(GRAPH)
+    np.testing.assert_array_equal(GRAPH.with_features(z).features, plain)
+
+
+def test_scikit_learn_decides_where_the_model_was_not_asked() -> None:
+    with config_context(transform_output="pandas"):
+        assert FDMVGCL(**TINY).fit_transform(GRAPH).index.tolist() == list(GRAPH.ids)
+    pipeline = make_pipeline(FDMVGCL(**TINY), StandardScaler()).set_output(transform="pandas")
+    assert clone(pipeline).fit_transform(GRAPH).index.tolist() == list(GRAPH.ids)
 
 
 def test_what_is_learnt_is_asked_for_after_fitting(fitted: FDMVGCL) -> None:

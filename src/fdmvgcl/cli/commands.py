@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 from fdmvgcl import __version__
 from fdmvgcl.cli import options as o
+from fdmvgcl.cli.presence import check_there
 from fdmvgcl.errors import ArgumentError, UserError, bytes_asked_for, ran_out_of_memory
 from fdmvgcl.learning.settings import full_name
 from fdmvgcl.machine import ask_for_huge_pages
@@ -171,13 +172,12 @@ def embed(
     help_all: o.HelpAll = False,
 ) -> None:
     """Embed a graph, or many: learn without labels and write embeddings keyed by your ids."""
-    from fdmvgcl.cli.sources import ReadOptions, check_there
-
     if level == "node":
         check_there(source, features, labels, settings)  # before torch comes in, which takes seconds
     from fdmvgcl.cli import embed as command
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.settings import model_of
+    from fdmvgcl.cli.sources import ReadOptions
 
     given = {"dim": dim, "views": views, "epochs": epochs, "time": time, "seed": seed, "device": device}
     given["features.structure"] = structure
@@ -231,10 +231,9 @@ def transform(
     help_all: o.HelpAll = False,
 ) -> None:
     """Embed new nodes, or another graph with the same feature columns, by a model trained before."""
-    from fdmvgcl.cli.sources import ReadOptions, check_there
-
     check_there(source, features)
     from fdmvgcl.cli.console import Reporter
+    from fdmvgcl.cli.sources import ReadOptions
     from fdmvgcl.cli.transform import transform as command
     from fdmvgcl.results.outputs import ResultFolder
 

@@ -117,9 +117,13 @@ class Reporter:
 
     @contextlib.contextmanager
     def busy(self, doing: str) -> Iterator[None]:
-        """Tell what takes a while: with a spinner on a terminal, else by a line."""
+        """Tell what takes a while: with a spinner and the time since on a terminal, else by a line."""
         if self.err.is_interactive and not self.quiet:
-            with self.err.status(_text(doing)):
+            from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+            columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+            with Progress(*columns, console=self.err, transient=True) as progress:
+                progress.add_task(printable(doing), total=None)
                 yield
         else:
             self.remark(doing)

@@ -1,5 +1,7 @@
 """``fdmvgcl embed``: a graph in, a folder with embeddings, model and history out."""
 
+import shlex
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -65,6 +67,7 @@ class EmbedOptions:
 
 def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptions, reporter: Reporter) -> None:
     """Read, train, write, and tell of it."""
+    began = time.perf_counter()
     model.check_parameters()
     folder = ResultFolder(options.output or default_folder(source))
     with folder.claimed(None if options.force or options.resume else source):
@@ -87,7 +90,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
                 views = model.transform_views(graph) if options.keep_views else views
         else:
             z = model.combine(views)
-        run = run_record(source, graph, reading, options)
+        run = run_record(source, graph, reading, options, time.perf_counter() - began)
         _write(model, graph, views if options.keep_views else None, z, folder, run)
         if labelled is not None:
             folder.write_labels(graph.ids, labelled.labels, labelled.classes)
@@ -167,6 +170,7 @@ def _prepare(model: FDMVGCL, graph: Graph | GraphSet, order: Order | None, repor
     """
     with reporter.warnings():
         prepared = model.prepare(graph, order_of_work=order)
+    reporter.say("chosen for this graph, where nothing was said")
     for sentence in prepared.sentences:
         reporter.say(f"  {sentence}")
     if model.feature_settings.initialisation == "whitened":
@@ -266,7 +270,7 @@ def _conclude(model: FDMVGCL, z: NDArray[np.float32], what: str, folder: ResultF
             f"{model.schedule.min_rank:.0%} of its start (schedule.min_rank)"
         )
     reporter.say(f"embeddings of {z.shape[0]} {what} in {z.shape[1]} dimensions: {folder.embeddings}")
-    reporter.say(f"the rest beside it; try: fdmvgcl similar {folder.path} --id ID")
+    reporter.say(f"the rest beside it; try: fdmvgcl similar {shlex.quote(str(folder.path))} --id ID")
 
 
 __all__ = ["EmbedOptions", "Interrupted", "describe", "embed"]

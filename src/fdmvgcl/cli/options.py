@@ -7,7 +7,7 @@ import typer
 
 from fdmvgcl.learning import settings as s
 
-INPUT, OUTPUT, MODEL, COMMON = "Input", "Output", "Model", "Every command"
+INPUT, OUTPUT, MODEL, COMMON = "Input", "Output", "Model", "Common"
 
 
 def _option(panel: str, name: str, text: str, *more: str, **settings: Any) -> Any:
@@ -129,7 +129,15 @@ Folder = Annotated[
     ),
 ]
 File = Annotated[
-    Path, _option(OUTPUT, "--output", "The Parquet file to write: id, z.", "-o", parser=_output, metavar="FILE")
+    Path,
+    _option(
+        OUTPUT,
+        "--output",
+        "The file to write: .parquet (id, z), .csv, .npy (ids beside it in .ids.csv), or .vec for word2vec text.",
+        "-o",
+        parser=_output,
+        metavar="FILE",
+    ),
 ]
 Resume = Annotated[bool, _option(OUTPUT, "--resume", "Go on from the checkpoint that a stopped run left in DIR.")]
 KeepViews = Annotated[bool, _rare(OUTPUT, "--keep-views", "Write each view too, to views.parquet.")]
@@ -141,7 +149,7 @@ Quiet = Annotated[bool, _option(COMMON, "--quiet", "Print nothing but errors.", 
 
 def _setting(name: str, text: str, default: object, **settings: Any) -> Any:
     """An option that settings from a file may stand in for: not given is None, and help shows the default."""
-    return _option(MODEL, name, text, show_default=str(default), **settings)
+    return _option(MODEL, name, f"{text} [dim]\\[default: {default}][/dim]", show_default=False, **settings)
 
 
 Dim = Annotated[int | None, _setting("--dim", "Width of the embedding.", s.DIM, metavar="D")]
@@ -162,7 +170,7 @@ StructureUse = Annotated[
 Seed = Annotated[int | None, _setting("--seed", "Same seed, threads and machine: same bytes.", 0, metavar="S")]
 Device = Annotated[
     str | None,
-    _option(COMMON, "--device", "Where to compute: cpu, cuda, cuda:1, mps.", show_default="cpu", metavar="D"),
+    _option(COMMON, "--device", "Where to compute: cpu (if not given), cuda, cuda:1, mps.", metavar="D"),
 ]
 Set = Annotated[
     list[str] | None,

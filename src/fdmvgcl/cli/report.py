@@ -1,5 +1,6 @@
 """``fdmvgcl report``: the page to look at, and the record of the run that it tells of."""
 
+import datetime
 import platform
 from typing import TYPE_CHECKING, Any
 
@@ -40,11 +41,19 @@ def _options(source: str, reading: ReadOptions, options: "EmbedOptions") -> dict
     return reading.words | {name: value if isinstance(value, bool) else str(value) for name, value in kept.items()}
 
 
-def run_record(source: str, graph: Graph | GraphSet, reading: ReadOptions, options: "EmbedOptions") -> dict[str, Any]:
-    """What was asked for and understood, and what it was done with, as JSON can hold it."""
+def run_record(
+    source: str, graph: Graph | GraphSet, reading: ReadOptions, options: "EmbedOptions", seconds: float
+) -> dict[str, Any]:
+    """What was asked for and understood, when, and what it was done with, as JSON can hold it.
+
+    Args:
+        seconds: that it took, from reading to vectors.
+    """
     return {
         "source": source,
         "options": _options(source, reading, options),
+        "date": datetime.datetime.now().astimezone().isoformat(" ", "minutes"),
+        "seconds": round(seconds, 3),
         "graph": graph.describe(),
         "clock": None if graph.origin is None else graph.origin.clock,
         "notes": list(graph.notes),

@@ -1,16 +1,14 @@
 """SOURCE of the command line: a data set's name, or a user's file."""
 
-import difflib
-import os
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from fdmvgcl.cli.presence import check_there
 from fdmvgcl.datasets import Dataset, datasets, graph_datasets, load
-from fdmvgcl.errors import InputError, UserError
+from fdmvgcl.errors import UserError
 from fdmvgcl.files import StrPath
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.graphs.readers.opening import STDIN
 
 
 @dataclass(frozen=True)
@@ -76,18 +74,3 @@ def open_source(source: str, options: ReadOptions, data_root: Path | None = None
         return Source(dataset.graph(), dataset)
     check_there(source)
     return Source(options.read(source))
-
-
-def check_there(source: str, *files: Path | None) -> None:
-    """Refuse what is not there, before anything slow: SOURCE, or one of the files that go with it."""
-    if names_data_set(source) or source in graph_datasets():
-        return
-    if source != STDIN and not os.path.exists(source):
-        if os.sep in source or os.path.splitext(source)[1]:
-            raise InputError(source, "no such file")
-        close = difflib.get_close_matches(source.lower(), datasets(), n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else "; see fdmvgcl datasets"
-        raise InputError(source, f"is neither a file nor a data set{hint}")
-    for file in files:
-        if file is not None and str(file) != STDIN and not file.exists():
-            raise InputError(file, "no such file")

@@ -1,5 +1,6 @@
 """``fdmvgcl transform``: new nodes and other graphs through a model that was trained before."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,8 +20,8 @@ from fdmvgcl.graphs.growth import grown
 from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.graphs.readers import FeatureTable, read_features
 from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.results.export import save_vectors, written
 from fdmvgcl.results.outputs import ResultFolder
-from fdmvgcl.results.vectors import write_vectors
 
 
 def transform(
@@ -35,11 +36,11 @@ def transform(
     data_root: Path | None = None,
     device: str = "cpu",
 ) -> None:
-    """Write ``id`` and ``z`` of a graph's nodes; with ``extend``, of those that the training graph did not have."""
+    """Write ids and vectors of a graph's nodes; with ``extend``, of those that the training graph did not have."""
     inputs = [source, *([reading.features] if reading.features is not None else ()), *folder.path.glob("**/*")]
     refuse_overwrite(output, force, inputs)
-    if output.suffix.lower() not in (".parquet", ".pq"):
-        raise InputError(output, "must end in .parquet; fdmvgcl export writes other formats")
+    for beside in written(output)[1:]:
+        refuse_overwrite(beside, force, inputs)
     FDMVGCL(device=device).check_parameters()
     model = FDMVGCL.load(folder.require().model, device)
     trained = load_either(folder.graph)
@@ -51,9 +52,7 @@ def transform(
             raise ArgumentError("extend", "is for new nodes of one graph; DIR holds vectors of many graphs")
         graphs = open_graphs(source, reading, data_root).graphs
         describe(graphs, reporter)
-        z = model.transform(graphs)
-        write_vectors(output, graphs.ids, {"z": z})
-        reporter.say(f"embeddings of {counted(len(z), 'graph', 'graphs')} in {z.shape[1]} dimensions: {output}")
+        _write(output, graphs.ids, model.transform(graphs), ("graph", "graphs"), reporter)
         return
     if extend:
         graph, new = extended(trained, source, reading, reporter)
@@ -61,9 +60,14 @@ def transform(
         graph = open_source(source, reading, data_root).graph
         new = np.arange(graph.num_nodes)
         describe(graph, reporter)
-    z = model.transform(graph)[new]
-    write_vectors(output, [graph.ids[i] for i in new], {"z": z})
-    reporter.say(f"embeddings of {counted(len(new), 'node', 'nodes')} in {z.shape[1]} dimensions: {output}")
+    _write(output, [graph.ids[i] for i in new], model.transform(graph)[new], ("node", "nodes"), reporter)
+
+
+def _write(
+    output: Path, ids: Sequence[str], z: NDArray[np.float32], words: tuple[str, str], reporter: Reporter
+) -> None:
+    files = " and ".join(map(str, save_vectors(output, ids, z)))
+    reporter.say(f"embeddings of {counted(len(z), *words)} in {z.shape[1]} dimensions: {files}")
 
 
 def extended(trained: Graph, source: str, reading: ReadOptions, reporter: Reporter) -> tuple[Graph, NDArray[np.int64]]:

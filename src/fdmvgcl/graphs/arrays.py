@@ -1,5 +1,6 @@
 """The arrays inside a Graph: adjacency from numbered edges, and features."""
 
+import re
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ from fdmvgcl.graphs.provenance import Counts
 
 Features: TypeAlias = NDArray[np.float32] | sparse.csr_array
 SPARSE_BELOW = 0.1
+_INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an index without a name when it hands out Arrow
 REPEATED = ("max", "sum", "count", "first")
 
 
@@ -169,6 +171,20 @@ def take_rows(features: Features, rows: NDArray[np.int64], blank: NDArray[np.flo
 def is_table(value: Any) -> bool:
     """Whether it is a table that speaks Arrow: pandas, Polars, pyarrow and others."""
     return hasattr(value, "__arrow_c_stream__") and not isinstance(value, pa.Array | pa.ChunkedArray)
+
+
+def as_table(value: Any, argument: str) -> pa.Table:
+    """A table that speaks Arrow, for an argument of this name, without the index that pandas adds as a column."""
+    try:
+        table = pa.table(value)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:160]
+        rule = f"must be a table whose columns have names of their own and values of one kind each ({reason})"
+        raise ArgumentError(argument, rule) from None
+    for place, kind in enumerate(table.schema.types):
+        if pa.types.is_string_view(kind):  # Polars hands them over
+            table = table.set_column(place, table.column_names[place], table.column(place).cast(pa.large_string()))
+    return table.drop_columns([name for name in table.column_names if _INDEX.fullmatch(name)])
 
 
 def checked_shape(shape: NDArray[Any]) -> tuple[int, int]:

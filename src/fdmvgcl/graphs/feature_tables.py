@@ -1,6 +1,5 @@
 """Tables of features, columns of any kind, as a graph's features."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -9,12 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from fdmvgcl.errors import ArgumentError, UserError
-from fdmvgcl.graphs.arrays import as_features, take_rows
+from fdmvgcl.graphs.arrays import as_features, as_table, take_rows
 from fdmvgcl.graphs.encoding import Encoding
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.recognition import fit_encoding
-
-INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an index without a name when it hands out Arrow
 
 
 def with_table(
@@ -33,31 +30,40 @@ def with_table(
 
     Args:
         features: a table that speaks Arrow.
-        ids: of its rows; None takes the index of a data frame, or the column ``id``.
+        ids: of its rows; None takes its column ``id``, else the index of a data frame.
         fill_missing: let nodes have no row: all their cells are blank.
         encoding: how to encode, as a model was trained; None fits one.
         columns, drop, decimal_comma, where: see :func:`~fdmvgcl.graphs.recognition.fit_encoding`.
     """
-    table, ids = (pa.table(features), ids) if ids is not None else keyed(features)
+    table, told = as_table(features, "features"), ""
+    if ids is None:
+        table, ids, told = keyed(table, getattr(features, "index", None))
     made = encoding or fit_encoding(table, columns=columns, drop=drop, decimal_comma=decimal_comma, where=where)
     values = as_features(made.apply(table, where))
-    grown, rows = graph._matched(ids, table.num_rows, fill_missing)
+    try:
+        grown, rows = graph._matched(ids, table.num_rows, fill_missing)
+    except UserError as error:
+        if not told:
+            raise
+        raise ArgumentError("features", f"cannot be matched with nodes: {error} ({told})") from None
     kept = None if made.plain else table.take(pa.array(rows, mask=rows < 0))
     return grown._with_encoded(take_rows(values, rows, made.blank), made.names, made, kept)
 
 
-def keyed(features: Any) -> tuple[pa.Table, Any]:
-    """A table without its ids, and the ids: a data frame's index unless it only counts rows, else a column ``id``."""
-    table = pa.table(features)
-    index = getattr(features, "index", None)
-    named = [name for name in table.column_names if str(name).lower() == "id"]
+def keyed(table: pa.Table, index: Any = None) -> tuple[pa.Table, Any, str]:
+    """A table without its ids, the ids, and what to say where they do not fit.
+
+    They are its column ``id``, else the index of the data frame that it comes from.
+    """
+    named = [name for name in table.column_names if name.lower() == "id"]
     if len(named) == 1:
-        ids = table.column(named[0])
-        return table.drop_columns([named[0]]), ids
+        return table.drop_columns(named), table.column(named[0]), ""
     if index is None or callable(index):
         raise ArgumentError("features", "must have a column id, or come with ids=…")
-    names = [name for name in table.column_names if INDEX.fullmatch(name) or name == getattr(index, "name", None)]
-    return table.drop_columns(names), [str(each) for each in index]
+    if getattr(index, "nlevels", 1) > 1:
+        raise ArgumentError("features", "must have an index of one level, or a column id")
+    told = "rows were matched by the data frame's index: a column id, or ids=…, goes before it"
+    return table.drop_columns([name for name in table.column_names if name == index.name]), list(map(str, index)), told
 
 
 def encoded_again(graph: Graph, encoding: Encoding) -> Graph:

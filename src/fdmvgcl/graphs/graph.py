@@ -23,12 +23,14 @@ from fdmvgcl.graphs.arrays import (
 )
 from fdmvgcl.graphs.encoding import Encoding, Kind
 from fdmvgcl.graphs.node_ids import encode_ids, id_order
-from fdmvgcl.graphs.provenance import SYMMETRISED, Counts, Origin, counted
+from fdmvgcl.graphs.provenance import Counts, Origin, counted
 
 if TYPE_CHECKING:
+    import igraph
     import networkx as nx
     import torch
 
+    from fdmvgcl.graphs.conversions import Attributes
     from fdmvgcl.graphs.operators import Normalisation, Operator
 
 
@@ -82,9 +84,10 @@ class Graph:
     @classmethod
     def from_edges(
         cls,
-        source: Any,
-        target: Any,
+        edges: Any = None,
+        target: Any = None,
         *,
+        source: Any = None,
         weight: Any = None,
         nodes: Any = None,
         features: Any = None,
@@ -93,106 +96,141 @@ class Graph:
         fill_missing: bool = False,
         directed: bool = False,
         repeated: str = "max",
+        since: str | None = None,
+        until: str | None = None,
+        half_life: str | None = None,
     ) -> "Graph":
-        """A graph from its edges.
+        """A graph from its edges: ``from_edges(frame)``, or ``from_edges(sources, targets)``.
 
         Args:
-            source, target: ids of each edge's ends, shape (E,): strings or integers, as sequence, NumPy or Arrow array.
-            weight: (E,) numbers, None for ones.
+            edges: a table with a row an edge that speaks Arrow (pandas, Polars, pyarrow). Or the ids of the edges'
+                sources, shape (E,): strings or integers, as sequence, NumPy or Arrow array.
+            source, target, weight: of a table, the names of its columns; those not given are recognised as in files
+                (see :mod:`fdmvgcl.graphs.readers.header`), or asked for. Else ids of the ends, (E,), and (E,) numbers,
+                None for ones.
             nodes: ids that are nodes even if no edge names them.
-            features: (M, F), row r belonging to ``feature_ids[r]``.
+            features: (M, F), row r belonging to ``feature_ids[r]``; or a table, see :meth:`with_features`.
             feature_ids: M distinct ids, in any order; ``nodes`` if not given. Those without edges become nodes too.
             feature_names, fill_missing: as for :meth:`with_features`.
             directed: keep the direction of edges.
             repeated: what an edge that is listed more than once weighs: the ``"max"``, ``"sum"`` or ``"count"`` of its
                 weights, or the ``"first"``.
+            since, until, half_life: of a table with a column ``time`` or ``timestamp``, which edges count, and for how
+                much; see :class:`fdmvgcl.graphs.temporal.Window`.
         """
-        columns = {"source": source, "target": target, **({} if nodes is None else {"nodes": nodes})}
-        (tails, heads, *_), ids = encode_ids(columns)
-        if len(tails) != len(heads):
-            raise UserError(f"source and target must have the same length, got {len(tails)} and {len(heads)}")
-        graph = cls._from_numbers(ids, tails, heads, weight, directed, repeated)
+        how = {"nodes": nodes, "directed": directed, "repeated": repeated}
+        times = (since, until, half_life)
+        if is_table(edges):
+            from fdmvgcl.graphs.readers.edges import EdgeColumns, table_graph  # readers build graphs
+
+            graph = table_graph(edges, EdgeColumns(source, target, weight), times, **how)
+        else:
+            if (edges is None) == (source is None):
+                raise ArgumentError("edges", "must be a table, or ids of the edges' sources beside target")
+            if any(time is not None for time in times):
+                raise ArgumentError("edges", "must be a table with a column time, as a time is asked for")
+            graph = cls._from_ends(edges if source is None else source, target, weight, **how)
         if features is None:
             return graph
-        row_ids = nodes if feature_ids is None else feature_ids
-        if row_ids is None:
+        row_ids = nodes if feature_ids is None and not is_table(features) else feature_ids
+        if row_ids is None and not is_table(features):
             raise ArgumentError("feature_ids", "must name the node of each row of features, got None")
         return graph.with_features(features, ids=row_ids, names=feature_names, fill_missing=fill_missing)
 
     @classmethod
-    def _from_numbers(
+    def _from_ends(cls, source: Any, target: Any, weight: Any, *, nodes: Any, directed: bool, repeated: str) -> "Graph":
+        if target is None:
+            raise ArgumentError("target", "must hold the other end of each edge, got None")
+        columns = {"source": source, "target": target, **({} if nodes is None else {"nodes": nodes})}
+        (tails, heads, *_), ids = encode_ids(columns)
+        if len(tails) != len(heads):
+            raise UserError(f"source and target must have the same length, got {len(tails)} and {len(heads)}")
+        return cls.from_numbers(ids, tails, heads, weight, directed, repeated)
+
+    @classmethod
+    def from_numbers(
         cls,
         ids: tuple[str, ...],
         source: NDArray[Any],
         target: NDArray[Any],
-        weight: Any,
-        directed: bool,
+        weight: Any = None,
+        directed: bool = False,
         repeated: str = "max",
     ) -> "Graph":
+        """A graph from numbers (E,) of nodes whose ``ids`` are in node order already."""
         values = None if weight is None else check_weights(weight, len(source))
         adjacency, counts = assemble_adjacency(source, target, values, len(ids), directed, repeated)
         return cls(ids, adjacency, directed=directed, counts=counts)
 
     @classmethod
     def from_pyg(cls, data: Any, *, directed: bool = False) -> "Graph":
-        """From a PyTorch Geometric ``Data``: ``edge_index``, ``x``, and weights from a one-dimensional ``edge_weight``
-        or ``edge_attr`` (one of more dimensions is no weight and is left out). The ids are ``"0"``, ``"1"``, …
+        """From PyTorch Geometric: a ``Data``, or a ``HeteroData``, whose types become one graph.
+
+        Weights are a one-dimensional ``edge_weight`` or ``edge_attr`` (one of more dimensions is left out).
+
+        - Of a ``Data``, ids are ``"0"``, ``"1"``, … and features ``x``.
+        - Of a ``HeteroData``, ids are ``"paper/0"``, ``"author/0"``, …; edges are those of all types. Features are a
+          column of ones for each type of nodes, and columns of their own for the ``x`` of each: what two types call
+          ``x`` need not mean the same. Weights are taken if every type of edges has them.
         """
-        edge_index = getattr(data, "edge_index", None)
-        if edge_index is None:
-            raise ArgumentError("data", "must have an edge_index, got none")
-        source, target = np.asarray(edge_index.detach().cpu(), dtype=np.int64)
-        candidates = (getattr(data, name, None) for name in ("edge_weight", "edge_attr"))
-        weight = next((w for w in candidates if w is not None and w.dim() == 1), None)
-        n = int(data.num_nodes)
-        if len(source) and not 0 <= min(source.min(), target.min()) <= max(source.max(), target.max()) < n:
-            raise ArgumentError("edge_index", f"must hold node numbers from 0 to {n - 1}, got others")
-        values = None if weight is None else np.asarray(weight.detach().cpu())
-        graph = cls._from_numbers(_numbered(n), source, target, values, directed)
-        x = getattr(data, "x", None)
-        return graph if x is None else graph.with_features(_from_tensor(x))
+        from fdmvgcl.graphs.conversions import of_pyg  # it builds graphs, so it imports this module
+
+        return of_pyg(data, directed)
 
     @classmethod
-    def from_networkx(cls, graph: "nx.Graph", *, weight: str | None = "weight", directed: bool = False) -> "Graph":
+    def from_networkx(
+        cls,
+        graph: "nx.Graph",
+        *,
+        weight: str | None = "weight",
+        directed: bool = False,
+        repeated: str = "max",
+        features: "Attributes" = (),
+    ) -> "Graph":
         """From a NetworkX graph; a node's id is ``str(node)``.
 
-        The edge attribute ``weight``, where there is one, must be on every edge. Parallel edges count once. With
-        ``directed=True`` the edges of an undirected graph run both ways.
+        The edge attribute ``weight``, where there is one, must be on every edge. Parallel edges are merged as
+        ``repeated`` says, see :meth:`from_edges`. With ``directed=True`` the edges of an undirected graph run both
+        ways. Attributes of nodes that ``features`` names, or ``"all"``, are features, encoded as those of a table
+        (see :mod:`fdmvgcl.graphs.encoding`); others are left out, and :attr:`notes` say so.
         """
-        ids = [str(node) for node in graph.nodes]
-        _check_distinct(ids, "nodes, written as strings,")
-        edges = [(str(tail), str(head), data) for tail, head, data in graph.edges(data=True)]
-        values = None
-        if weight is not None and any(weight in data for *_, data in edges):
-            for tail, head, data in edges:
-                if weight not in data:
-                    raise UserError(f"{weight!r} must be on every edge or on none, got none on {tail!r}, {head!r}")
-            values = [data[weight] for *_, data in edges]
-        source, target = [edge[0] for edge in edges], [edge[1] for edge in edges]
-        if directed and not graph.is_directed():
-            source, target = source + target, target + source
-            values = None if values is None else values + values
-        built = cls.from_edges(source, target, weight=values, nodes=ids, directed=directed)
-        made_undirected = graph.is_directed() and not directed
-        return replace(built, origin=Origin("NetworkX", remarks=(SYMMETRISED,))) if made_undirected else built
+        from fdmvgcl.graphs.conversions import of_networkx
+
+        return of_networkx(graph, weight, directed, repeated, features)
 
     @classmethod
-    def from_scipy(cls, adjacency: Any, features: Any = None, *, directed: bool = False) -> "Graph":
-        """From an (N, N) SciPy sparse (or dense NumPy) adjacency; the ids are ``"0"``, ``"1"``, …
+    def from_igraph(
+        cls,
+        graph: "igraph.Graph",
+        *,
+        weight: str | None = "weight",
+        directed: bool = False,
+        repeated: str = "max",
+        features: "Attributes" = (),
+    ) -> "Graph":
+        """From a graph of python-igraph; a node's id is its attribute ``name``, else its number.
+
+        The rest as for :meth:`from_networkx`.
+        """
+        from fdmvgcl.graphs.conversions import of_igraph
+
+        return of_igraph(graph, weight, directed, repeated, features)
+
+    @classmethod
+    def from_scipy(cls, adjacency: Any, features: Any = None, *, ids: Any = None, directed: bool = False) -> "Graph":
+        """From an (N, N) SciPy sparse (or dense NumPy) adjacency.
 
         Entries stored twice are summed, as SciPy means them. Of an asymmetric pair the larger counts.
+
+        Args:
+            adjacency: weights, row to column.
+            features: (N, F), rows in the adjacency's order.
+            ids: N distinct ids of its rows; ``"0"``, ``"1"``, … if not given.
+            directed: keep the direction of edges.
         """
-        matrix = sparse.csr_array(adjacency)
-        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-            raise ArgumentError("adjacency", f"must be square, got shape {matrix.shape}")
-        if matrix.dtype.kind not in "biuf":
-            raise ArgumentError("adjacency", f"must hold real numbers, got {matrix.dtype}")
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-        entries = matrix.tocoo()
-        source, target = entries.row.astype(np.int64), entries.col.astype(np.int64)
-        graph = cls._from_numbers(_numbered(matrix.shape[0]), source, target, entries.data, directed)
-        return graph if features is None else graph.with_features(features)
+        from fdmvgcl.graphs.conversions import of_scipy
+
+        return of_scipy(adjacency, features, ids, directed)
 
     @classmethod
     def read(
@@ -229,8 +267,9 @@ class Graph:
 
         Args:
             features: (M, F) real, finite numbers, dense or sparse, whose rows belong to ``ids``; or a table of columns
-                of any kind that speaks Arrow (pandas, Polars, pyarrow), with a column or index of ids.
-            ids: M distinct ids that the rows belong to, in any order; None if the rows of numbers are in node order.
+                of any kind that speaks Arrow (pandas, Polars, pyarrow).
+            ids: M distinct ids that the rows belong to, in any order. None if the rows of numbers are in node order;
+                those of a table then belong to its column ``id``, or to the index of a data frame that has none.
                 Ids that are no node yet are added as nodes without edges.
             names: F column names of numbers.
             fill_missing: let nodes have no row, instead of refusing: they get zeros, or the mean of a table's columns.
@@ -261,9 +300,12 @@ class Graph:
         if len(codes) != count:
             raise ArgumentError("feature_ids", f"must have {count} ids, one for each row, got {len(codes)}")
         if len(row_ids) < len(codes):
-            _check_distinct([row_ids[code] for code in codes], "feature_ids")
+            check_distinct([row_ids[code] for code in codes], "feature_ids")
         present = set(row_ids)
         missing = [node for node in self.ids if node not in present]
+        if len(missing) == self.num_nodes and count:
+            found = f"rows of {shown(row_ids[0])} …, nodes are {shown(self.ids[0])} …"
+            raise ArgumentError("features", f"must have rows of the graph's nodes, got none: {found}")
         if missing and not fill_missing:
             _refuse_missing(missing)
         graph = self._with_nodes([node for node in row_ids if node not in self._numbers])
@@ -399,11 +441,8 @@ class Graph:
         return f"Graph({self.describe()})"
 
 
-def _numbered(n: int) -> tuple[str, ...]:
-    return tuple(map(str, range(n)))
-
-
-def _check_distinct(ids: list[str], name: str) -> None:
+def check_distinct(ids: Sequence[str], name: str) -> None:
+    """Refuse ids of which one is there twice."""
     first: dict[str, int] = {}
     for row, node in enumerate(ids):
         if first.setdefault(node, row) != row:
@@ -414,14 +453,3 @@ def _refuse_missing(missing: list[str]) -> None:
     others = {0: "", 1: " and 1 other"}.get(len(missing) - 1, f" and {len(missing) - 1} others")
     have = "has" if len(missing) == 1 else "have"
     raise ArgumentError("features", f"must have a row for every node; {shown(missing[0])}{others} {have} none")
-
-
-def _from_tensor(x: "torch.Tensor") -> Any:
-    """A dense or sparse tensor (N, F) as NumPy array or SciPy matrix."""
-    import torch
-
-    x = x.detach().cpu().to(torch.float32)  # NumPy has no bfloat16
-    if x.layout == torch.strided:
-        return np.asarray(x)
-    x = x.to_sparse_coo().coalesce()
-    return sparse.coo_array((np.asarray(x.values()), tuple(np.asarray(x.indices()))), shape=tuple(x.shape))

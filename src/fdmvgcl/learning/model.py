@@ -26,6 +26,7 @@ from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.learning import settings as s
 from fdmvgcl.learning.encoder import MultiViewEncoder
 from fdmvgcl.learning.graph_level import embed_graphs, told_sample, training_sample, view_graphs
+from fdmvgcl.learning.keyed import check_form, keyed
 from fdmvgcl.learning.prepare import Chosen, Prepared, assemble, make_spec, prepare, prototype_of
 from fdmvgcl.learning.settings import Diffusion, Features, Readout, Schedule
 from fdmvgcl.learning.training import Observer, Trainer, initial_orders
@@ -36,7 +37,7 @@ from fdmvgcl.losses import Loss, describe_loss, make_loss
 Listener = Callable[[Trainer, dict[str, Any]], None]
 
 
-class FDMVGCL(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc,call-arg]
     """Label-free node embeddings by multi-view fractional diffusion.
 
     K encoders project the features, diffuse them with a learnable fractional order each, and are trained to agree
@@ -45,8 +46,9 @@ class FDMVGCL(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Given a :class:`~fdmvgcl.GraphSet`, it makes one vector a graph: marks of structure go beside the features, training
     sees at most 20 000 nodes, and the nodes' vectors are read out.
 
-    ``fit``, ``transform`` and their kin take a :class:`~fdmvgcl.Graph`, a SciPy matrix, a NetworkX graph, a PyG
-    ``Data``, or a table of edges; see :func:`fdmvgcl.graphs.inputs.as_graph`.
+    ``fit``, ``transform`` and their kin take a :class:`~fdmvgcl.Graph`, a SciPy matrix, a graph of NetworkX, igraph or
+    PyTorch Geometric, or a table of edges; see :func:`fdmvgcl.graphs.inputs.as_graph`. What they return is keyed by the
+    nodes' ids after :meth:`set_output`.
 
     Args:
         dim: width of the embedding.
@@ -346,14 +348,23 @@ class FDMVGCL(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return graph
         return assemble(self, as_graph(graph, features=features, ids=ids), self.chosen_)
 
-    def _keyed(self, z: NDArray[np.float32], ids: tuple[str, ...]) -> NDArray[np.float32]:
-        """With ``set_output(transform="pandas")``, rows by id: scikit-learn would give them a table of edges' index."""
-        asked = getattr(self, "_sklearn_output_config", {}).get("transform") or get_config()["transform_output"]
-        if asked != "pandas":
-            return z
-        from pandas import DataFrame
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """What ``transform`` and ``fit_transform`` return from now on: vectors keyed by the nodes' ids.
 
-        return cast("NDArray[np.float32]", DataFrame(z, index=list(ids)))
+        Args:
+            transform: ``"pandas"``: a frame whose index is the ids. ``"polars"``: one with a column ``id`` (in a
+                pipeline, whose next step wants nothing but numbers, pandas serves better). ``"arrow"``: a table of
+                ``id`` and ``z``, as ``embeddings.parquet`` has it. ``"default"``: the array (N, dim) in the order of
+                ``Graph.ids``. None changes nothing.
+        """
+        if transform is not None:
+            check_form(transform)
+            self._sklearn_output_config = {"transform": transform}
+        return self
+
+    def _keyed(self, z: NDArray[np.float32], ids: tuple[str, ...]) -> NDArray[np.float32]:
+        asked = getattr(self, "_sklearn_output_config", {}).get("transform") or get_config()["transform_output"]
+        return cast("NDArray[np.float32]", keyed(z, ids, self.get_feature_names_out().tolist(), asked))
 
     def combine(self, views: NDArray[np.float32]) -> NDArray[np.float32]:
         """The embedding (N, dim) of views (K̃, N, dim) from :meth:`transform_views`: their weighted sum."""

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
@@ -31,7 +32,14 @@ ENDINGS = {
     ".txt": "word2vec",
 }
 
-Blocks = Iterator[tuple[pa.Array, NDArray[np.float32]]]
+
+@dataclass(frozen=True)
+class Vectors:
+    """Vectors that come a piece at a time: ids (n,) with rows (n, width)."""
+
+    count: int
+    width: int
+    blocks: Callable[[], Iterator[tuple[pa.Array, NDArray[np.float32]]]]
 
 
 def export_vectors(source: StrPath, path: StrPath, kind: str | None = None, *, unit: bool = False) -> list[Path]:
@@ -53,7 +61,13 @@ def export_vectors(source: StrPath, path: StrPath, kind: str | None = None, *, u
     with VectorFile(source) as file:
         if "z" not in file.columns:
             raise InputError(source, f"must have a column 'z', got {shown(list(file.columns))}")
-        return write(Path(path), file, lambda: _blocks(file, unit))
+        return write(Path(path), Vectors(file.num_rows, file.columns["z"], lambda: _blocks(file, unit)))
+
+
+def save_vectors(path: StrPath, ids: Sequence[str], z: NDArray[np.float32], kind: str | None = None) -> list[Path]:
+    """The same of ids (N,) and vectors (N, d) in memory."""
+    names = pa.array(ids, pa.string())
+    return WRITERS[kind_of(path, kind)](Path(path), Vectors(len(z), z.shape[1], lambda: iter([(names, z)])))
 
 
 def kind_of(path: StrPath, kind: str | None = None) -> str:
@@ -64,7 +78,7 @@ def kind_of(path: StrPath, kind: str | None = None) -> str:
         return kind
     ending = os.path.splitext(os.fspath(path))[1].lower()
     if ending not in ENDINGS:
-        raise InputError(path, f"must end in {', '.join(ENDINGS)}, or --format must say what it is")
+        raise InputError(path, f"must end in {', '.join(ENDINGS)}, which say the format")
     return ENDINGS[ending]
 
 
@@ -98,45 +112,45 @@ def table_kind(path: StrPath) -> str:
     return kind
 
 
-def _blocks(file: VectorFile, unit: bool) -> Blocks:
+def _blocks(file: VectorFile, unit: bool) -> Iterator[tuple[pa.Array, NDArray[np.float32]]]:
     ids, first = file.ids().combine_chunks(), 0
     for block in file.blocks("z"):
         yield ids.slice(first, len(block)), unit_rows(block) if unit else block
         first += len(block)
 
 
-def _write_parquet(path: Path, file: VectorFile, blocks: Callable[[], Blocks]) -> list[Path]:
-    with atomic_write(path) as handle, vector_writer(handle, {"z": file.columns["z"]}) as write:
-        for ids, block in blocks():
+def _write_parquet(path: Path, vectors: Vectors) -> list[Path]:
+    with atomic_write(path) as handle, vector_writer(handle, {"z": vectors.width}) as write:
+        for ids, block in vectors.blocks():
             write(ids, {"z": block})
     return [path]
 
 
-def _write_csv(path: Path, file: VectorFile, blocks: Callable[[], Blocks]) -> list[Path]:
-    names = [f"z{column}" for column in range(file.columns["z"])]
+def _write_csv(path: Path, vectors: Vectors) -> list[Path]:
+    names = [f"z{column}" for column in range(vectors.width)]
     with atomic_write(path) as handle:
         handle.write(",".join(["id", *names]).encode() + b"\n")
-        for ids, block in blocks():
+        for ids, block in vectors.blocks():
             pv.write_csv(pa.table([ids, *_columns(block)], names=["id", *names]), handle, _CSV)
     return [path]
 
 
-def _write_npy(path: Path, file: VectorFile, blocks: Callable[[], Blocks]) -> list[Path]:
-    header = {"descr": "<f4", "fortran_order": False, "shape": (file.num_rows, file.columns["z"])}
+def _write_npy(path: Path, vectors: Vectors) -> list[Path]:
+    header = {"descr": "<f4", "fortran_order": False, "shape": (vectors.count, vectors.width)}
     beside = ids_file(path)
     with atomic_write(beside) as ids_handle, atomic_write(path) as handle:
         np.lib.format.write_array_header_1_0(handle, header)
         ids_handle.write(b"id\n")
-        for ids, block in blocks():
+        for ids, block in vectors.blocks():
             handle.write(np.ascontiguousarray(block, dtype="<f4").data)
             pv.write_csv(pa.table([ids], names=["id"]), ids_handle, _CSV)
     return [path, beside]
 
 
-def _write_word2vec(path: Path, file: VectorFile, blocks: Callable[[], Blocks]) -> list[Path]:
+def _write_word2vec(path: Path, vectors: Vectors) -> list[Path]:
     with atomic_write(path) as handle:
-        handle.write(f"{file.num_rows} {file.columns['z']}\n".encode())
-        for ids, block in blocks():
+        handle.write(f"{vectors.count} {vectors.width}\n".encode())
+        for ids, block in vectors.blocks():
             names = ids.to_pylist()
             spaced = next((name for name in names if name.split() != [name]), None)
             if spaced is not None:
@@ -160,7 +174,7 @@ def _columns(block: NDArray[np.float32]) -> list[pa.Array]:
     return [pa.array(column) for column in np.ascontiguousarray(block.T)]
 
 
-WRITERS: dict[str, Callable[[Path, VectorFile, Callable[[], Blocks]], list[Path]]] = {
+WRITERS: dict[str, Callable[[Path, Vectors], list[Path]]] = {
     "parquet": _write_parquet,
     "csv": _write_csv,
     "npy": _write_npy,

@@ -91,7 +91,7 @@ class TestMap:
         assert "logarithmic" in page.locator("#legend").text_content()
         page.get_by_text("Cluster", exact=True).click()
         assert "cluster 1" in page.locator("#legend").text_content()
-        page.get_by_text("Components", exact=True).click()
+        page.locator("#layout").get_by_text("Components", exact=True).click()
         assert "of its variance" in page.locator("#stop").text_content()
 
     def test_zoom_by_wheel_buttons_and_keys(self, club: Path, look: Look) -> None:
@@ -118,6 +118,33 @@ class TestPage:
         assert "fdmvgcl embed" in page.locator("#command").text_content()
         page.locator("#response svg").hover()
         assert "λ =" in page.locator("#response .tip").text_content()
+
+    def test_menu_and_headings_have_the_same_names(self, club: Path, look: Look) -> None:
+        page = look(club).page
+        menu = page.locator("#sections a").all_text_contents()
+        assert menu == page.locator("main > section:not([hidden]) h2").all_text_contents()
+        assert menu[:4] == ["Summary", "Map", "Does it help?", "Views"]
+
+    def test_the_answer_to_a_search_is_in_view_on_a_phone(self, club: Path, look: Look) -> None:
+        page = look(club, 390, 844, has_touch=True).page
+        page.fill("#search", "m30")
+        page.keyboard.press("Enter")
+        page.wait_for_function(
+            """() => {
+              const box = document.getElementById("panel").getBoundingClientRect();
+              return box.top >= 0 && box.bottom <= innerHeight + 1;
+            }"""
+        )
+        assert page.locator("#panel h3").text_content() == "m30"
+
+    def test_charts_begin_alike(self, club: Path, look: Look) -> None:
+        page = look(club).page
+        charts = page.locator("#training figure svg.chart")
+        starts = charts.evaluate_all("(all) => all.map((each) => each.querySelector('.axis').getAttribute('x1'))")
+        assert len(starts) > 6
+        assert len(set(starts)) == 1
+        bars = page.locator(".bins .bin i").evaluate_all("(all) => all.map((bar) => bar.getBoundingClientRect().width)")
+        assert max(bars) > 100
 
     @pytest.mark.parametrize("width", [320, 390, 768, 1280])
     def test_nothing_is_wider_than_the_screen(self, hostile: Path, look: Look, width: int) -> None:

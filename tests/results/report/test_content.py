@@ -58,7 +58,9 @@ class TestContent:
         assert [len(curve) for curve in found["response"]["phi"]] == [161] * 3
         assert found["response"]["spectrum"]["method"] == "exact"
         assert sum(found["response"]["spectrum"]["shares"]) == pytest.approx(1, abs=1e-3)
-        assert {curve["name"] for curve in found["training"]["loss"]} == {"loss", "cosmean", "direction"}
+        assert {curve["name"] for curve in found["training"]["loss"]} == {"loss", "cosmean", "0.05 × direction"}
+        total, *terms = ([y for piece in curve["pieces"] for _, y in piece] for curve in found["training"]["loss"])
+        assert np.sum(terms, axis=0) == pytest.approx(total, rel=1e-3)
         assert [path[-1][0] for path in found["training"]["orders"]] == [3, 3, 3]
         assert [path[-1][1] for path in found["training"]["orders"]] == pytest.approx(
             [view["alpha"] for view in found["views"]], rel=1e-4
@@ -67,6 +69,26 @@ class TestContent:
         assert {len(layout["maps"]) for layout in found["map"]["layouts"]} == {4}
         assert found["verdict"]["health"] in ("healthy", "narrowed", "collapsed")
         assert dict(found["again"]["versions"])["fdmvgcl"]
+
+    def test_it_tells_of_degrees_components_and_time(self, embed: Embed) -> None:
+        folder = embed([*RING, ("x", "y"), ("y", "z"), ("y", "w")], *SMALL)
+        found = content(folder)
+        assert dict(found["facts"]["in"])["Components"] == "2; 90.9% of nodes in the largest"
+        assert found["sizes"]["told"] == "median 4, mean 3.8, at most 4"
+        assert found["sizes"]["bins"] == [["0", 0], ["1", 3], ["2", 0], ["3–4", 41]]
+        assert dict(found["facts"]["out"])["Date"].startswith("20")
+        assert " s, " in dict(found["facts"]["out"])["Took"]
+        (folder / "run.json").unlink()
+        write_report(folder)
+        assert not {"Date", "Took"} & dict(content(folder)["facts"]["out"]).keys()
+
+    def test_what_auto_chose_stands_with_its_reasons(self, embed: Embed) -> None:
+        found = content(embed(RING, *SMALL, "--set", "diffusion.skip=1"))["chosen"]
+        assert any("columns are made of the edges" in reason for reason in found["reasons"])
+        settings = dict(found["settings"])
+        assert settings["features.structure"].endswith("columns made of the edges")
+        assert "diffusion.skip" not in settings
+        assert settings["order of work"] in ("project", "diffuse", "interpolate")
 
     def test_the_same_folder_gives_the_same_bytes(self, embed: Embed) -> None:
         folder = embed(RING, *SMALL)

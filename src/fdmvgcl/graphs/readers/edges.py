@@ -1,13 +1,14 @@
 """Edges from a table: which columns are the ends, and which the weight. What is not certain is asked for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
 from fdmvgcl.errors import ArgumentError, InputError, RowError, UserError, shown
 from fdmvgcl.files import StrPath
+from fdmvgcl.graphs.arrays import as_table
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.provenance import Origin
 from fdmvgcl.graphs.readers.columnar import TypedTable
@@ -69,9 +70,16 @@ def read_table_graph(
     return graph_of(table, columns, **graph)
 
 
-def table_graph(frame: Any, columns: EdgeColumns, **graph: Any) -> Graph:
-    """The graph of a table in memory that speaks Arrow."""
-    return graph_of(TypedTable("edges", "data frame", frame, _EXPECTED), columns, **graph)[0]
+def table_graph(frame: Any, columns: EdgeColumns, times: Sequence[str | None] = (), **graph: Any) -> Graph:
+    """The graph of a table in memory that speaks Arrow.
+
+    Args:
+        times: since, until and half-life of a :class:`Window`.
+        graph: ``nodes``, ``directed`` and ``repeated`` of :meth:`Graph.from_edges`.
+    """
+    table = as_table(frame, "edges")
+    made, origin = graph_of(TypedTable("edges", "data frame", table, _EXPECTED), columns, Window(*times), **graph)
+    return replace(made, origin=origin)
 
 
 def graph_of(table: Table, columns: EdgeColumns, window: Window = Window(), **graph: Any) -> tuple[Graph, Origin]:  # noqa: B008, it is frozen

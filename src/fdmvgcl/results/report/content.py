@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
 from fdmvgcl.diffusion.spectrum import graph_spectrum
 from fdmvgcl.dynamics import LINEAR
@@ -11,6 +13,7 @@ from fdmvgcl.fractional.response import response
 from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.learning.diagnostics import sample_rows
 from fdmvgcl.learning.verdict import Verdict, judge
+from fdmvgcl.losses import Loss, make_loss
 from fdmvgcl.results.history import Curve, Timeline, number, numbers
 from fdmvgcl.results.report.again import again_content
 from fdmvgcl.results.report.nodes import Sample, draw_sample, map_content, shortened
@@ -28,6 +31,8 @@ def page_content(records: Records) -> dict[str, Any]:
     return {
         "title": _title(records),
         "facts": _facts(records, timeline, verdict),
+        "sizes": _sizes(records),
+        "chosen": _chosen(records),
         "verdict": {"health": verdict.health, "text": str(verdict)},
         "views": [_view(records, k) for k in records.view_order],
         "map": map_content(records, sample) | {"stops": [_order(records, k) for k in sample.views]},
@@ -65,6 +70,7 @@ def _facts(records: Records, timeline: Timeline, verdict: Verdict) -> dict[str, 
         *many,
         ("Nodes", counted(graph.num_nodes, "").strip() + isolated),
         ("Edges", f"{counted(graph.num_edges, '').strip()}, {', '.join(kinds)}"),
+        *([] if records.graphs is not None else [("Components", _told_components(records))]),
         ("Features", features + stand_in),
         ("Labels", _told_labels(records)),
     ]
@@ -74,13 +80,79 @@ def _facts(records: Records, timeline: Timeline, verdict: Verdict) -> dict[str, 
     phases = f" in {len(timeline.phases)} phases" if len(timeline.phases) > 1 else ""
     came_out = [
         ("Vectors", _told_vectors(records)),
-        ("Views", f"{views}; orders α {', '.join(f'{model.alphas_[k]:.2f}' for k in records.view_order)}"),
+        ("Views", f"{views}; orders α {', '.join(_told_order(model.alphas_[k]) for k in records.view_order)}"),
         ("Epochs", f"{epochs} trained{phases}, of {model.epochs} planned for a phase"),
         ("Effective rank", f"{verdict.rank:.0f} of at most {verdict.most}"),
+        *_when(records, timeline),
     ]
     notes = records.run.get("notes")
     told = [str(note)[:300] for note in notes[:20]] if isinstance(notes, list) else []
     return {"in": went_in, "out": came_out, "notes": told}
+
+
+def _told_order(alpha: float) -> str:
+    return f"{alpha:.2f}" if alpha >= 0.005 else "≈0"
+
+
+def _told_components(records: Records) -> str:
+    count, members = connected_components(records.graph.adjacency, directed=False)
+    share = np.bincount(members).max() / records.graph.num_nodes
+    return "1: all is connected" if count == 1 else f"{counted(count, '').strip()}; {share:.1%} of nodes in the largest"
+
+
+def _when(records: Records, timeline: Timeline) -> list[tuple[str, str]]:
+    """When it was made, and how long it took."""
+    date, took = records.run.get("date"), number(records.run.get("seconds"))
+    trained = sum(number(record.get("seconds")) or 0.0 for record in timeline.records)
+    made = [("Date", date[:40])] if isinstance(date, str) else []
+    part = f", {_told_seconds(trained)} of it for training" if trained else ""
+    return made if took is None else [*made, ("Took", f"{_told_seconds(took)}{part}")]
+
+
+def _told_seconds(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes / 60:.1f} h"
+
+
+def _sizes(records: Records) -> dict[str, Any]:
+    """How many neighbours nodes have, or nodes graphs: counts in bins 0, 1, 2, 3–4, 5–8, …, and a sentence."""
+    if records.graphs is None:
+        sizes, what = np.diff(records.graph.adjacency.indptr), ("neighbours", "nodes")
+    else:
+        sizes, what = records.graphs.sizes, ("nodes", "graphs")
+    return {"bins": _bins(sizes), "told": _told_sizes(sizes), "of": what[0], "each": what[1]}
+
+
+def _bins(sizes: NDArray[Any]) -> list[tuple[str, int]]:
+    places = np.where(sizes > 0, 1 + np.ceil(np.log2(np.maximum(sizes, 1))), 0).astype(np.int64)
+    tops = [0, *(2**k for k in range(int(places.max(initial=0))))]
+    bottoms = [0, *(top + 1 for top in tops[:-1])]
+    names = [f"{low}" if low == top else f"{low}–{top}" for low, top in zip(bottoms, tops, strict=True)]
+    return list(zip(names, np.bincount(places, minlength=len(tops)).tolist(), strict=True))
+
+
+def _told_sizes(sizes: NDArray[Any]) -> str:
+    return f"median {np.median(sizes):g}, mean {sizes.mean():.1f}, at most {counted(int(sizes.max()), '').strip()}"
+
+
+def _chosen(records: Records) -> dict[str, Any]:
+    """What the graph decided where a setting left it open: the reasons, and what the settings came to."""
+    model, chosen = records.model, records.model.chosen_
+    weight = f", weight {chosen.skip_weight:g}" if chosen.skip else ""
+    made = chosen.features.width - chosen.features.columns
+    found = {
+        "features.scaling": (model.feature_settings.scaling, chosen.features.scaling),
+        "features.structure": (
+            model.feature_settings.structure,
+            f"{made} columns made of the edges" if made else "none",
+        ),
+        "diffusion.skip": (model.diffusion.skip, f"{chosen.skip}{weight}"),
+        "diffusion.view_scaling": (model.diffusion.view_scaling, chosen.view_scaling),
+    }
+    settings = [(name, str(value)) for name, (asked, value) in found.items() if asked == "auto"]
+    return {"reasons": list(chosen.sentences), "settings": [*settings, ("order of work", str(chosen.order_of_work))]}
 
 
 def _told_vectors(records: Records) -> str:
@@ -118,6 +190,7 @@ def _response(records: Records) -> dict[str, Any] | None:
     spectrum = graph_spectrum(records.model.operator(records.graph if records.graphs is None else records.graphs))
     return {
         "frequency": np.round(frequency.numpy(), 4).tolist(),
+        "kept": records.model.chosen_.skip * records.model.chosen_.skip_weight,
         "phi": [[float(f"{value:.4g}") for value in curve] for curve in phi],
         "spectrum": None
         if spectrum is None
@@ -142,13 +215,27 @@ def _training(records: Records, timeline: Timeline) -> dict[str, Any] | None:
     return {
         "epochs": len(timeline.records),
         "phases": [{"start": first, "views": views} for (first, _), views in zip(timeline.phases, kept, strict=True)],
-        "loss": [_curve(curve) for curve in terms],
+        "loss": [_term(curve, _weights(records)) for curve in terms],
         "orders": [_points(living[k].points) for k in order],
         "pruned": [_points(path.points) for path in paths if path.pruned],
         "rank": None if rank is None else _curve(rank),
         "similarity": None if similarity is None else _curve(similarity),
         "further": [_curve(curve) for curve in measured.values()],
     }
+
+
+def _weights(records: Records) -> dict[str, float]:
+    """Of the loss's terms; none are known of a loss of a user's own."""
+    loss = records.model.loss
+    return (loss if isinstance(loss, Loss) else make_loss(loss)).weights
+
+
+def _term(curve: Curve, weights: dict[str, float]) -> dict[str, Any]:
+    """A term as it enters the loss: times its weight, and called so."""
+    weight = weights.get(curve.name, 1.0)
+    scaled = Curve(curve.name, [[(x, weight * y) for x, y in piece] for piece in curve.pieces])
+    made = _curve(scaled)
+    return made if weight == 1 else made | {"name": f"{weight:g} × {made['name']}"}
 
 
 def _curve(curve: Curve) -> dict[str, Any]:

@@ -37,4 +37,4 @@ function brief(x) {
 }
 
 const clamp = (x, low, high) => Math.min(high, Math.max(low, x));
-const orderName = (alpha) => (alpha < 0.01 ? alpha.toExponential(0).replace("-", "−") : alpha.toFixed(2));
+const orderName = (alpha) => (alpha < 0.005 ? "≈0" : alpha.toFixed(2));

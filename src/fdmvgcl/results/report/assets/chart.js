@@ -47,7 +47,8 @@ function drawn(figure, spec, width) {
   const strip = spec.bars ? 74 : 0;
   const top = spec.marks?.length ? 24 : 10, height = spec.height + strip, bottom = height - 42;
   const yTicks = ticks(spec.y.min, spec.y.max, 4);
-  const left = 14 + Math.max(...yTicks.map((y) => widthOf(spec.y.format(y))));
+  // As wide for most numbers, so that charts above one another begin alike.
+  const left = 14 + Math.max(34, ...yTicks.map((y) => widthOf(spec.y.format(y))));
   const floor = bottom - strip;
   const X = (x) => left + ((x - spec.x.min) / (spec.x.max - spec.x.min)) * (width - left - right);
   const fraction = (y) => (y - spec.y.min) / (spec.y.max - spec.y.min);

@@ -8,6 +8,15 @@ function padded([low, high], share = 0.06) {
   return { min: low === 0 ? 0 : low - room, max: high + room };
 }
 
+function sizesChart() {
+  const figure = $("sizes"), { bins, told, of, each } = content.sizes, most = Math.max(...bins.map(([, count]) => count));
+  figure.querySelector("h3").textContent = of === "nodes" ? "Sizes" : "Degrees";
+  figure.querySelector("p").textContent = `How many ${each} have how many ${of}: ${told}.`;
+  const rows = bins.flatMap(([name, count]) => [el("span", {}, name),
+    el("div", { class: "bin" }, el("i", { style: { width: `${(100 * count) / most}%` } }), el("span", {}, grouped(count)))]);
+  figure.append(el("div", { class: "bins" }, ...rows));
+}
+
 function responseChart() {
   const figure = $("response"), data = content.response;
   if (!data) {
@@ -28,6 +37,7 @@ function responseChart() {
   $("response-note").textContent = spectrum
     ? `Below the curves, the share of the graph’s eigenvalues in each part of the axis, ${how[spectrum.method]}: a curve matters only where there are some.`
     : "The eigenvalues of a directed graph are complex, so they are not shown; the curves hold for real λ.";
+  if (data.kept) $("response-note").textContent += ` Features are kept undiffused too, ${brief(data.kept)} times, which lifts every curve by as much.`;
 }
 
 const edgeName = (k) => (k === 0 ? " local" : k === content.views.length - 1 ? " global" : "");
@@ -39,6 +49,8 @@ const READING = {
   "neighbour homophily": "Share of a node’s ten nearest nodes that have its label, as watched with labels.",
   cka: "Similarity of the views as wholes; at 1 they hold the same information.",
 };
+// Where a measure's axis ends, whatever its values: pictures of different runs can then be compared.
+const RANGE = { cka: [0, 1], "neighbour homophily": [0, 1], alignment: [0, 0], "class ratio": [0, 0], uniformity: [0, 0] };
 const capital = (text) => (text === "cka" ? "CKA" : text.charAt(0).toUpperCase() + text.slice(1));
 
 function trainingCharts() {
@@ -66,7 +78,7 @@ function trainingCharts() {
     const figure = el("figure", {}, el("figcaption", {}, el("h3", {}, capital(curve.name)), el("p", {}, READING[curve.name] ?? "")));
     figure.id = `further-${i}`;
     $("further").append(figure);
-    simple(figure.id, curve, padded(extent(values([curve]))));
+    simple(figure.id, curve, padded(extent([...(RANGE[curve.name] ?? []), ...values([curve])])));
   }
   $("training-note").textContent = data.phases.length > 1
     ? `${data.phases.length} phases: after each, views whose orders had met were pruned and training began anew; dashed lines show where.`

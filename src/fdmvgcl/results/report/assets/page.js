@@ -22,6 +22,8 @@ function showSummary() {
   describe("facts-in", content.facts.in);
   describe("facts-out", content.facts.out);
   $("notes").append(...content.facts.notes.map((note) => el("li", {}, named(note))));
+  $("reasons").append(...content.chosen.reasons.map((reason) => el("li", {}, reason)));
+  describe("chosen", content.chosen.settings);
 }
 
 function showAgain() {
@@ -32,8 +34,8 @@ function showAgain() {
 }
 
 function showSections() {
-  const names = { map: "Map", probe: "Probe", views: "Views", training: "Training", spectra: "Spectra", next: "What next", again: "Run it again" };
-  for (const [id, name] of Object.entries(names)) if (!$(id).hidden) $("sections").append(el("a", { href: `#${id}` }, name));
+  for (const section of document.querySelectorAll("main > section:not([hidden])"))
+    $("sections").append(el("a", { href: `#${section.id}` }, section.querySelector("h2").textContent));
 }
 
 function repaint() {
@@ -48,6 +50,7 @@ showSummary();
 scoreTable();
 showSections();
 startMap();
+sizesChart();
 responseChart();
 trainingCharts();
 spectraChart();

@@ -62,7 +62,17 @@ function listenToSearch() {
   const box = $("search"), list = $("suggestions");
   let found = [], chosen = -1;
   const close = () => { list.hidden = true; box.setAttribute("aria-expanded", "false"); box.removeAttribute("aria-activedescendant"); };
-  const choose = (i) => { box.value = data.ids[i]; close(); select(i); bringIntoSight(i); };
+  const choose = (i) => {
+    box.value = data.ids[i];
+    close();
+    select(i);
+    bringIntoSight(i);
+    // On a narrow screen the answer stands below the map; and a phone's keyboard would cover it.
+    if (getComputedStyle($("panel")).borderLeftWidth === "0px") {
+      box.blur();
+      $("panel").scrollIntoView({ block: "nearest" });
+    }
+  };
   const mark = (place) => {
     chosen = place;
     [...list.children].forEach((item, k) => item.setAttribute("aria-selected", String(k === place)));
