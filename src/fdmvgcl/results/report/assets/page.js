@@ -46,6 +46,7 @@ function repaint() {
 paintViews();
 showSummary();
 scoreTable();
+taskTables();
 showSections();
 startMap();
 responseChart();
