@@ -16,7 +16,7 @@ import numpy as np
 from harness import in_own_process, peak_memory, print_table, save_record
 
 from fdmvgcl import Graph
-from fdmvgcl.analysis.standing import Measured, Standing
+from fdmvgcl.evaluation.standing import Measured, Standing
 from fdmvgcl.results.export import export_vectors
 from fdmvgcl.results.outputs import ResultFolder
 

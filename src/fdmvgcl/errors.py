@@ -31,6 +31,10 @@ class InputError(UserError):
         return type(self), (self.path, self.rule, self.line)
 
 
+class TooSmall(UserError):
+    """A graph on which nothing can be measured."""
+
+
 class RowError(UserError):
     """One row of an argument breaks a rule; a reader turns the row into the line of its file.
 

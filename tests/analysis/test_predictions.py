@@ -6,8 +6,8 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from fdmvgcl.analysis.predictions import _folds, predict
-from fdmvgcl.analysis.standing import Measured, Standing
 from fdmvgcl.errors import UserError
+from fdmvgcl.evaluation.standing import Measured, Standing
 
 
 def table(count: int = 240, noise: float = 0.8) -> tuple[np.ndarray, np.ndarray]:

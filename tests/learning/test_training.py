@@ -31,8 +31,9 @@ def merged(alphas: list[float], width: float = 1e-4) -> list[float]:
 
 def test_orders_start_evenly_spaced() -> None:
     assert initial_orders(5).tolist() == pytest.approx([0.01, 0.2575, 0.505, 0.7525, 1.0])
-    with pytest.raises(ValueError, match="views must be at least 2, got 1"):
-        initial_orders(1)
+    assert initial_orders(1).tolist() == [0.7]
+    with pytest.raises(ValueError, match="views must be at least 1, got 0"):
+        initial_orders(0)
 
 
 def test_orders_that_met_keep_one_of_them() -> None:

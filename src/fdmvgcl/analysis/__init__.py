@@ -4,7 +4,7 @@ from fdmvgcl.analysis.anomalies import anomaly_scores, check_anomalies
 from fdmvgcl.analysis.clusters import Clusters, cluster
 from fdmvgcl.analysis.links import Links, check_links, links_of, top_links
 from fdmvgcl.analysis.predictions import Predictions, predict
-from fdmvgcl.analysis.standing import Measured, Standing
+from fdmvgcl.evaluation.standing import Measured, Standing
 
 __all__ = [
     "Clusters",

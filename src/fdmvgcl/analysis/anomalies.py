@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
-from fdmvgcl.analysis.standing import OURS, Standing, TooSmall, measured
+from fdmvgcl.errors import TooSmall
+from fdmvgcl.evaluation.standing import OURS, Standing, measured
 from fdmvgcl.graphs.edit import with_adjacency, without_any_edges
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.results.vectors import unit_rows

@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.metrics import normalized_mutual_info_score, silhouette_score
 
-from fdmvgcl.analysis.standing import OURS, Standing, measured
 from fdmvgcl.errors import ArgumentError
+from fdmvgcl.evaluation.standing import OURS, Standing, measured
 from fdmvgcl.results.vectors import unit_rows
 
 # Tried where k is not given; where there is no number of groups that is plainly right, a small one is readable.

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from fdmvgcl.analysis.standing import OURS, Standing, measured
 from fdmvgcl.datasets import Split
 from fdmvgcl.errors import UserError
 from fdmvgcl.evaluation import LinearProbe, Normalise, Outcome, Trial, Views, evaluate, fit_path, majority, uniform
 from fdmvgcl.evaluation.probe import PENALTIES
+from fdmvgcl.evaluation.standing import OURS, Standing, measured
 
 FOLDS = 5
 FEWEST = 6

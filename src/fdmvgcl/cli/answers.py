@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fdmvgcl.analysis.standing import Standing
 from fdmvgcl.cli.console import Reporter
+from fdmvgcl.evaluation.standing import Standing
 from fdmvgcl.files import StrPath, refuse_overwrite
 from fdmvgcl.results.export import table_kind, write_table
 

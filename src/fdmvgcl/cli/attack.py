@@ -69,7 +69,7 @@ def write_edges(path: Path, graph: Graph) -> None:
 
 def _labels(graph: Graph, kind: str, labels: Path | None, own: Labelled | None) -> Labelled | None:
     if labels is not None:
-        return Labelled.read(graph, labels)
+        return Labelled.read(graph, labels, kind="classes")
     if own is None and kind != "random":
         raise ArgumentError("labels", f"must be given for {kind}: it needs to know what nodes should not be")
     return own

@@ -3,9 +3,10 @@
 import contextlib
 from collections.abc import Callable, Sequence
 
-from fdmvgcl.analysis.standing import Standing, TooSmall
 from fdmvgcl.cli.answers import tell
 from fdmvgcl.cli.console import Reporter
+from fdmvgcl.errors import TooSmall
+from fdmvgcl.evaluation.standing import Standing
 from fdmvgcl.results.outputs import ResultFolder
 
 

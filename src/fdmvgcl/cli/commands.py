@@ -447,22 +447,28 @@ def anomalies(
     command(ResultFolder(folder), Wanted(output, force, as_json), Reporter(quiet))
 
 
-@app.command(epilog="Example:\n\n  fdmvgcl evaluate out --labels labels.csv")
+@app.command(
+    epilog="Example:\n\n  fdmvgcl evaluate out --labels labels.csv\n\n"
+    "Node classification by a linear probe (accuracy, macro-F1, ROC AUC of two classes; of numbers R² by ridge "
+    "regression), groups by k-means against the labels (NMI, ARI), and edges that are hidden from a copy of the model, "
+    "which is trained anew for that (AUC, average precision)."
+)
 def evaluate(
     folder: o.Results,
     labels: o.LabelsOrName,
     splits: o.Splits = None,
+    labels_are: o.LabelsAre = "auto",
     data_root: o.DataRoot = None,
     quiet: o.Quiet = False,
 ) -> None:
-    """Probe embeddings with labels, beside the controls that tell whether learning helped; writes evaluation.json."""
+    """Put embeddings to three tasks, beside the controls that tell whether learning helped; writes evaluation.json."""
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.evaluate import evaluate as command
     from fdmvgcl.results.outputs import ResultFolder
 
     results = ResultFolder(folder).require()
     with results.locked():
-        command(results, labels, splits, Reporter(quiet), data_root=data_root)
+        command(results, labels, splits, Reporter(quiet), kind=labels_are, data_root=data_root)
 
 
 @app.command(

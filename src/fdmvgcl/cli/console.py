@@ -9,7 +9,7 @@ import os
 import sys
 import unicodedata
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -116,18 +116,19 @@ class Reporter:
             yield
 
     @contextlib.contextmanager
-    def busy(self, doing: str) -> Iterator[None]:
-        """Tell what takes a while: with a spinner and the time since on a terminal, else by a line."""
+    def busy(self, doing: str) -> Iterator[Callable[[str], None]]:
+        """Tell what takes a while: with a spinner and the time since on a terminal, else by a line. What it gives tells
+        the next step."""
         if self.err.is_interactive and not self.quiet:
             from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
             columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
             with Progress(*columns, console=self.err, transient=True) as progress:
-                progress.add_task(printable(doing), total=None)
-                yield
+                task = progress.add_task(printable(doing), total=None)
+                yield lambda step: progress.update(task, description=printable(f"{doing}: {step}"))
         else:
             self.remark(doing)
-            yield
+            yield lambda step: self.remark(f"  {step}")
 
     @contextlib.contextmanager
     def progress(self, epochs: int) -> Iterator[EpochListener]:

@@ -82,7 +82,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
         checkpoint = _checkpoint(folder, reporter) if options.resume else None
         order = None if checkpoint is None else resumed_order(checkpoint, fingerprint)
         prepared = _prepare(model, graph, order, reporter)
-        observe = _label_diagnostics(labelled) if isinstance(labelled, Labelled) else None
+        observe = _label_diagnostics(labelled) if isinstance(labelled, Labelled) and labelled.classes else None
         views = _train(model, prepared, folder, fingerprint, reporter, observe, checkpoint)
         if isinstance(graph, GraphSet):
             with reporter.busy("reading out all graphs"):
@@ -93,7 +93,8 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
         run = run_record(source, graph, reading, options, time.perf_counter() - began)
         _write(model, graph, views if options.keep_views else None, z, folder, run)
         if labelled is not None:
-            folder.write_labels(graph.ids, labelled.labels, labelled.classes)
+            if labelled.classes:
+                folder.write_labels(graph.ids, labelled.labels, labelled.classes)
             _assess(graph, z, labelled, prepared, model, folder, reporter)
         _conclude(model, z, "nodes" if isinstance(graph, Graph) else "graphs", folder, reporter)
         if options.report:

@@ -12,7 +12,7 @@ from fdmvgcl.cli.scoring import assess
 from fdmvgcl.cli.sources import names_data_set
 from fdmvgcl.datasets import load
 from fdmvgcl.errors import ArgumentError, InputError, UserError
-from fdmvgcl.evaluation import Labelled
+from fdmvgcl.evaluation import LabelKind, Labelled
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.graph_file import load_either
@@ -26,16 +26,24 @@ _SAME = 1e-2
 
 
 def evaluate(
-    folder: ResultFolder, labels: str, splits: Path | None, reporter: Reporter, *, data_root: Path | None = None
+    folder: ResultFolder,
+    labels: str,
+    splits: Path | None,
+    reporter: Reporter,
+    *,
+    kind: LabelKind = "auto",
+    data_root: Path | None = None,
 ) -> None:
-    """Probe the views in a result folder beside their controls, and keep the record there."""
+    """Put the vectors in a result folder to three tasks beside their controls, and keep the record there."""
     folder.require()
     graph = load_either(folder.graph)
     describe(graph, reporter)
     if isinstance(graph, GraphSet):
+        if kind == "numbers":
+            raise ArgumentError("labels_are", "must be classes for many graphs, got 'numbers'")
         _evaluate_graphs(folder, graph, labels, splits, reporter, data_root)
         return
-    labelled = labels_of(labels, splits, graph, data_root)
+    labelled = labels_of(labels, splits, graph, data_root, kind)
     for remark in labelled.remarks:
         reporter.say(f"  {remark}")
     model = FDMVGCL.load(folder.model, device="cpu")
@@ -46,7 +54,9 @@ def evaluate(
             views = list(model.transform_views(prepared))
     _check_together(folder, graph, model, views)
     assess(views, labelled, prepared, model, folder, reporter, tune=True)
-    folder.write_labels(graph.ids, labelled.labels, labelled.classes)
+    if labelled.classes:
+        folder.write_labels(graph.ids, labelled.labels, labelled.classes)
+    reporter.say("")
     reporter.say(f"weights of views tuned on validation, split by split; all choices: {folder.evaluation}")
     reporter.say(f"to see it in the report: fdmvgcl report {folder.path}")
 
@@ -77,10 +87,14 @@ def _check_together(folder: ResultFolder, graph: Graph, model: FDMVGCL, views: l
     raise InputError(folder.embeddings, "is not what model/ makes of graph.npz; are the files of different runs?")
 
 
-def labels_of(labels: str, splits: Path | None, graph: Graph, data_root: Path | None) -> Labelled:
+def labels_of(
+    labels: str, splits: Path | None, graph: Graph, data_root: Path | None, kind: LabelKind = "auto"
+) -> Labelled:
     """Labels and splits from a file, or those of the data set that was embedded."""
     if not names_data_set(labels):
-        return Labelled.read(graph, Path(labels), splits)
+        return Labelled.read(graph, Path(labels), splits, kind)
+    if kind == "numbers":
+        raise ArgumentError("labels_are", f"must be classes for the data set {labels!r}, got 'numbers'")
     if splits is not None:
         raise UserError(f"--splits is for files; the data set {labels!r} has its own")
     dataset = load(labels, data_root)

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from fdmvgcl.analysis.links import Links, check_links, links_of, top_links
-from fdmvgcl.analysis.standing import Standing
 from fdmvgcl.cli.answers import Wanted, deliver
 from fdmvgcl.cli.checks import checked
 from fdmvgcl.cli.console import Reporter
+from fdmvgcl.evaluation.standing import Standing
 from fdmvgcl.graphs.edit import numbers_of
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.readers import read_ids

@@ -312,6 +312,16 @@ Splits = Annotated[
     ),
 ]
 
+LabelsAre = Annotated[
+    Literal["auto", "classes", "numbers"],
+    _option(
+        INPUT,
+        "--labels-are",
+        "auto takes labels for a number to foretell where all are numbers, more than 20 are distinct, and either some "
+        "are not whole or the distinct ones are more than a tenth of all.",
+    ),
+]
+
 # -- attacks ----------------------------------------------------------------------------------------------------------
 
 AttackKind = Annotated[

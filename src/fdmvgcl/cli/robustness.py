@@ -41,7 +41,7 @@ def robustness(
     describe(graph, reporter)
     if graph.directed or graph.features is None:
         raise UserError("robustness needs an undirected graph with features: the surrogate reads them")
-    labelled = labels_of(labels, splits, graph, data_root)
+    labelled = labels_of(labels, splits, graph, data_root, "classes")
     model = FDMVGCL.load(folder.model, device="cpu")
     scene = Scene(graph, labelled.labels, labelled.splits[0], seed)
     victim = FrozenProbe.of_model(model, graph, scene.labels, scene.split)

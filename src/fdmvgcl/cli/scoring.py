@@ -1,5 +1,6 @@
 """The comparison of an embedding with its controls: made, kept in the folder, shown."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 from fdmvgcl.cli.console import Reporter
 from fdmvgcl.evaluation import Labelled, paired_difference, summarise
 from fdmvgcl.evaluation.comparison import compare, comparison_record, too_wide
+from fdmvgcl.evaluation.metrics import METRICS
+from fdmvgcl.evaluation.tasks import Task, further_tasks, node_task
 from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.learning.prepare import Prepared
 from fdmvgcl.results.outputs import ResultFolder
@@ -34,14 +37,46 @@ def assess(
     *,
     tune: bool,
 ) -> None:
-    """Compare with the controls, keep the record in the folder and show the table."""
-    with reporter.busy(f"evaluating on {labelled.told}, with controls"):
-        contenders = compare(views, labelled, prepared, model, tune=tune)
-    folder.write_evaluation(comparison_record(contenders, labelled, model.settings, tuned=tune))
-    name = "accuracy" if labelled.metric == "accuracy" else "ROC AUC"
+    """Compare with the controls, keep the record in the folder and show the tables.
+
+    With ``tune``, all by the choices of each split's validation nodes, and the tasks beside: groups and missing edges.
+    """
+    with reporter.busy(f"evaluating on {labelled.told}, with controls") as step:
+        contenders = compare(views, labelled, prepared, model, tune=tune, step=step)
+    tasks: tuple[Task, ...] = (node_task(contenders, labelled),)
+    if tune:
+        z = model.combine(np.stack(views))
+        with reporter.busy("further tasks") as step, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what copies of the model warn of was told when it was trained
+            tasks += further_tasks(model, prepared, z, labelled, step)
+    record = comparison_record(contenders, labelled, model.settings, tuned=tune)
+    folder.write_evaluation(record | {"tasks": [task.record() for task in tasks]})
+    name = METRICS[labelled.metric]
     show(contenders, f"linear probe on {labelled.told}, test {name} in %, mean ± spread over splits", name, reporter)
     if too_wide(prepared):
         reporter.say("the control of diffused features is left out: it would take more memory than the model did")
+    for task in tasks:
+        show_task(task, reporter, left_out=name)
+
+
+def show_task(task: Task, reporter: Reporter, left_out: str) -> None:
+    """A table of all its metrics but this one, beside each control how much the embedding is above it."""
+    standings = [each for each in task.standings if each.metric != left_out]
+    if task.left_out:
+        reporter.say("")
+        reporter.say(f"{task.name} was not measured: {task.left_out}")
+    if not standings:
+        return
+    reporter.say("")
+    reporter.say(f"{task.name}, {standings[0].told}, in %", "bold")
+    header, columns = [""], [[each.name for each in (standings[0].ours, *standings[0].controls)]]
+    for standing in standings:
+        header += [standing.metric, "above it by"]
+        columns.append([f"{100 * each.mean:.1f}" for each in (standing.ours, *standing.controls)])
+        differences = (_told_difference(standing.ours.values, each.values) for each in standing.controls)
+        columns.append(["", *differences])
+    rows = list(zip(*columns, strict=True))
+    reporter.table(header, rows, text_columns=(0, *range(2, len(header), 2)))
 
 
 def show(contenders: Sequence[Scored], title: str, name: str, reporter: Reporter) -> None:

@@ -12,7 +12,7 @@ from fdmvgcl.errors import UserError
 if TYPE_CHECKING:
     from fdmvgcl.graphs.graph import Graph
 
-Metric = Literal["accuracy", "roc_auc"]
+Metric = Literal["accuracy", "roc_auc", "macro_f1", "r2"]
 IndexArray: TypeAlias = NDArray[np.int64]
 Features: TypeAlias = NDArray[np.float32] | sp.csr_array
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from fdmvgcl import __version__
+from fdmvgcl.datasets import Metric
 
 from .controls import TIMES, Diffuse, diffused, majority, raw
 from .fit import Search
@@ -17,6 +18,7 @@ from .protocol import Outcome, Trial, evaluate
 from .summary import paired_difference, summarise
 
 if TYPE_CHECKING:
+    from fdmvgcl.learning.controls import Step
     from fdmvgcl.learning.model import FDMVGCL
     from fdmvgcl.learning.prepare import Prepared
 
@@ -36,14 +38,24 @@ class Contender:
         """Test scores, one a split."""
         return [outcome.test for outcome in self.outcomes]
 
+    def scored(self, metric: Metric) -> list[float]:
+        """Test scores by one of the further metrics, or by the one that choices went by."""
+        return [outcome.also.get(metric, outcome.test) for outcome in self.outcomes]
+
 
 def compare(
-    views: Sequence[NDArray[np.float32]], labelled: Labelled, prepared: "Prepared", model: "FDMVGCL", *, tune: bool
+    views: Sequence[NDArray[np.float32]],
+    labelled: Labelled,
+    prepared: "Prepared",
+    model: "FDMVGCL",
+    *,
+    tune: bool,
+    step: "Step" = lambda _: None,
 ) -> list[Contender]:
     """The embedding first, then its controls: untrained encoder, diffused features, raw features, majority class.
 
     With ``tune`` everything is chosen by each split's validation nodes: β, of the untrained encoder too, and the time
-    of the diffused features, which otherwise is the model's.
+    of the diffused features, which otherwise is the model's. Of numbers the last control is their mean.
 
     Args:
         views: of the embedding, each (N, d).
@@ -51,26 +63,44 @@ def compare(
         prepared: what was embedded.
         model: what embedded it.
         tune: see above.
+        step: told what is done next.
     """
     labels, splits, metric = labelled.labels, labelled.splits, labelled.metric
-    search = Search(tune_weights=tune)
+    search, also = Search(tune_weights=tune), further_metrics(labelled)
 
-    def probe(open_views: Callable[[], Sequence[NDArray[np.float32]]]) -> list[Outcome]:
-        return evaluate([Trial({}, open_views)], labels, splits, metric=metric, search=search)
+    def probe(name: str, open_views: Callable[[], Sequence[NDArray[np.float32]]]) -> Contender:
+        step(f"probing {name}")
+        found = evaluate([Trial({}, open_views)], labels, splits, metric=metric, search=search, also=also)
+        return Contender(name, found)
 
     def untrained() -> Sequence[NDArray[np.float32]]:
         fresh = clone(model).set_params(epochs=0)
         found = fresh.fit_transform_views(prepared)
         return list(found) if tune else [fresh.combine(found)]
 
-    found = [Contender("embedding", probe(lambda: views)), Contender("untrained encoder", probe(untrained))]
+    found = [probe("embedding", lambda: views), probe("untrained encoder", untrained)]
     if not too_wide(prepared):
+        name = "diffused features" if tune else f"diffused features, T = {model.time:g}"
+        step(f"probing {name}")
         times = TIMES if tune else (model.time,)
-        outcomes = diffused(_diffusions(prepared), labels, splits, metric=metric, times=times)
-        found.append(Contender("diffused features" if tune else f"diffused features, T = {model.time:g}", outcomes))
+        found.append(
+            Contender(name, diffused(_diffusions(prepared), labels, splits, metric=metric, times=times, also=also))
+        )
     if prepared.graph.features is not None:
-        found.append(Contender("raw features", raw({"none": prepared.graph.features}, labels, splits, metric=metric)))
-    return [*found, Contender("majority class", majority(labels, splits, metric=metric))]
+        step("probing raw features")
+        table = {"none": prepared.graph.features}
+        found.append(Contender("raw features", raw(table, labels, splits, metric=metric, also=also)))
+    name = "mean of the training nodes" if labelled.numeric else "majority class"
+    return [*found, Contender(name, majority(labels, splits, metric=metric, also=also))]
+
+
+def further_metrics(labelled: Labelled) -> tuple[Metric, ...]:
+    """What else the same choices are scored by: macro-F1, and the other of accuracy and ROC AUC for two classes."""
+    if labelled.numeric:
+        return ()
+    two: tuple[Metric, ...] = ("roc_auc",) if len(labelled.classes) == 2 else ()
+    every: tuple[Metric, ...] = ("accuracy", "macro_f1", *two)
+    return tuple(each for each in every if each != labelled.metric)
 
 
 def too_wide(prepared: "Prepared") -> bool:

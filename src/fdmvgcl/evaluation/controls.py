@@ -5,13 +5,12 @@ from functools import partial
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fdmvgcl.datasets import Metric, Split
 
 from .fit import Search
 from .metrics import score
-from .protocol import Choice, Outcome, Trial, evaluate, final_score, hide_test
+from .protocol import Choice, Labels, Outcome, Trial, evaluate, hide_test, outcome
 from .views import Matrix
 
 Diffuse = Callable[[float, float], Matrix]
@@ -20,15 +19,24 @@ ALPHAS = (0.1, 0.5, 1.0)
 TIMES = (1.0, 3.0, 10.0, 20.0)
 
 
-def majority(labels: NDArray[np.int64], splits: Sequence[Split], *, metric: Metric = "accuracy") -> list[Outcome]:
-    """Always the most frequent class of the training and validation nodes (the smallest of equals)."""
-    return [_majority(i, labels, split, metric) for i, split in enumerate(splits)]
+def majority(
+    labels: Labels, splits: Sequence[Split], *, metric: Metric = "accuracy", also: Sequence[Metric] = ()
+) -> list[Outcome]:
+    """Always the most frequent class of the training and validation nodes (the smallest of equals).
+
+    Of numbers, always their mean on these nodes.
+    """
+    return [_majority(i, labels, split, metric, also) for i, split in enumerate(splits)]
 
 
-def _majority(index: int, labels: NDArray[np.int64], split: Split, metric: Metric) -> Outcome:
+def _majority(index: int, labels: Labels, split: Split, metric: Metric, also: Sequence[Metric]) -> Outcome:
     known = hide_test(labels, split)
-    classes, counts = np.unique(known[np.concatenate([split.train, split.val])], return_counts=True)
-    shares = counts / counts.sum()
+    seen = known[np.concatenate([split.train, split.val])]
+    if metric == "r2":
+        classes, shares = np.zeros(1, np.int64), seen.mean(keepdims=True)
+    else:
+        classes, counts = np.unique(seen, return_counts=True)
+        shares = counts / counts.sum()
     validation = score(metric, np.tile(shares, (len(split.val), 1)), classes, known[split.val])
     choice = Choice(
         trial=0,
@@ -41,16 +49,17 @@ def _majority(index: int, labels: NDArray[np.int64], split: Split, metric: Metri
         classes=classes,
         decision=np.tile(shares, (len(split.test), 1)),
     )
-    return Outcome(index, choice, final_score(choice, labels, split, metric=metric))
+    return outcome(index, choice, labels, split, metric=metric, also=also)
 
 
 def raw(
     features: Mapping[str, Matrix],
-    labels: NDArray[np.int64],
+    labels: Labels,
     splits: Sequence[Split],
     *,
     metric: Metric = "accuracy",
     search: Search | None = None,
+    also: Sequence[Metric] = (),
 ) -> list[Outcome]:
     """The probe on the features themselves.
 
@@ -58,16 +67,17 @@ def raw(
         features: X of shape (N, F), by the name of how it was normalised; all are in one pool.
     """
     trials = [Trial({"features": name}, partial(_listed, matrix)) for name, matrix in features.items()]
-    return evaluate(trials, labels, splits, metric=metric, search=search)
+    return evaluate(trials, labels, splits, metric=metric, search=search, also=also)
 
 
 def diffused(
     diffusions: Mapping[str, Diffuse],
-    labels: NDArray[np.int64],
+    labels: Labels,
     splits: Sequence[Split],
     *,
     metric: Metric = "accuracy",
     search: Search | None = None,
+    also: Sequence[Metric] = (),
     alphas: Sequence[float] = ALPHAS,
     times: Sequence[float] = TIMES,
 ) -> list[Outcome]:
@@ -81,7 +91,7 @@ def diffused(
         Trial({"features": name, "alpha": alpha, "time": time}, partial(_diffused, diffuse, alpha, time))
         for (name, diffuse), alpha, time in product(diffusions.items(), alphas, times)
     ]
-    return evaluate(trials, labels, splits, metric=metric, search=search)
+    return evaluate(trials, labels, splits, metric=metric, search=search, also=also)
 
 
 def _listed(matrix: Matrix) -> list[Matrix]:

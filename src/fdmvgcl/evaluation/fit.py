@@ -14,6 +14,7 @@ weak: the former may all predict the largest class, one as well as the other, wh
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from fdmvgcl.datasets import Metric, Split
 from fdmvgcl.errors import UserError
 
 from .metrics import closeness, likelihood, score
-from .probe import PENALTIES, TOLERANCE, LinearProbe, fit_path, least_squares
+from .probe import PENALTIES, TOLERANCE, LinearProbe, fit_path, least_squares, ridge
 from .span import LARGEST_GRAM
 from .views import NORMALISATIONS, FloatArray, Normalise, Rows, Views
 from .weights import uniform
@@ -80,9 +81,14 @@ class Fit:
     """One trial on one split, without the test labels."""
 
     views: Views
-    labels: NDArray[np.int64]
+    labels: NDArray[Any]
     split: Split
     metric: Metric
+
+    @property
+    def numeric(self) -> bool:
+        """Whether labels are numbers, which ridge regression foretells."""
+        return self.metric == "r2"
 
     @property
     def by_likelihood(self) -> bool:
@@ -107,13 +113,17 @@ class Fit:
         train = self.views.rows(beta, normalise, self.split.train)
         val = self.views.rows(beta, normalise, self.split.val)
         patience = min(search.patience, _PATIENCE_OF_MANY) if self.many else search.patience
-        probes = fit_path(
-            train,
-            self.labels[self.split.train],
-            search.penalties,
-            tolerance=_TOLERANCE_OF_MANY if self.many else TOLERANCE,
-            axes=self.views.axes(normalise) if self._tall and np.ptp(beta) == 0 else None,
-        )
+        known = self.labels[self.split.train]
+        if self.numeric:
+            probes = ridge(train, known, search.penalties)
+        else:
+            probes = fit_path(
+                train,
+                known,
+                search.penalties,
+                tolerance=_TOLERANCE_OF_MANY if self.many else TOLERANCE,
+                axes=self.views.axes(normalise) if self._tall and np.ptp(beta) == 0 else None,
+            )
         best: Best | None = None
         surest, since = -np.inf, 0
         for penalty, probe in zip(search.penalties, probes, strict=False):
@@ -131,18 +141,18 @@ class Fit:
 
     def _judge(self, penalty: float, probe: LinearProbe, val: Rows) -> Best:
         goals, decision = self.labels[self.split.val], probe.decision(val)
-        value, sureness = score(self.metric, decision, probe.classes, goals), likelihood(decision, probe.classes, goals)
+        value = score(self.metric, decision, probe.classes, goals)
+        sureness = value if self.numeric else likelihood(decision, probe.classes, goals)
         return Best(sureness if self.by_likelihood else value, value, sureness, penalty, probe)
 
     def quick(self, beta: FloatArray, normalise: Normalise, penalties: Sequence[float]) -> list[float]:
         """How well least squares, which needs no iterations, does on validation, one number a penalty."""
         train = self.views.rows(beta, normalise, self.split.train)
         val = self.views.rows(beta, normalise, self.split.val)
-        judge = closeness if self.by_likelihood else partial(score, self.metric)
-        return [
-            judge(probe.decision(val), probe.classes, self.labels[self.split.val])
-            for probe in least_squares(train, self.labels[self.split.train], penalties)
-        ]
+        known = self.labels[self.split.train]
+        probes = ridge(train, known, penalties) if self.numeric else least_squares(train, known, penalties)
+        judge = closeness if self.by_likelihood and not self.numeric else partial(score, self.metric)
+        return [judge(probe.decision(val), probe.classes, self.labels[self.split.val]) for probe in probes]
 
     def coarse(self) -> float:
         """What least squares reaches with uniform β."""

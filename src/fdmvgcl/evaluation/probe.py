@@ -128,14 +128,22 @@ def fit_path(
 
 
 def least_squares(rows: Rows, labels: NDArray[np.int64], penalties: Sequence[float]) -> Iterator[LinearProbe]:
-    """The quick stand-in for :func:`fit_path`, penalties of the same meaning: ridge regression on classes.
-
-    The Gram matrix, of rows or of columns, whichever are fewer, serves all penalties.
-    """
+    """The quick stand-in for :func:`fit_path`, penalties of the same meaning: ridge regression on classes."""
     classes, targets = np.unique(labels, return_inverse=True)
-    goals = np.eye(len(classes))[targets]
-    shares = goals.mean(axis=0)
-    goals -= shares
+    return _ridge(rows, np.eye(len(classes))[targets], classes, penalties)
+
+
+def ridge(rows: Rows, values: FloatArray, penalties: Sequence[float]) -> Iterator[LinearProbe]:
+    """Ridge regression of numbers, shape (n,), one probe a penalty; its decision values have one column."""
+    return _ridge(rows, values[:, None], np.zeros(1, np.int64), penalties)
+
+
+def _ridge(
+    rows: Rows, goals: FloatArray, classes: NDArray[np.int64], penalties: Sequence[float]
+) -> Iterator[LinearProbe]:
+    """Of goals (n, C). The Gram matrix, of rows or of columns, whichever are fewer, serves all penalties."""
+    level = goals.mean(axis=0)
+    goals = goals - level
     with one_blas_thread():
         block = rows.dense()
         centre = block.mean(axis=0)
@@ -148,7 +156,7 @@ def least_squares(rows: Rows, labels: NDArray[np.int64], penalties: Sequence[flo
             shifted = gram + penalty * unit * np.eye(len(gram))
             solution = scipy.linalg.solve(shifted, right, assume_a="pos", overwrite_a=True)
             coefficients = block.T @ solution if wide else solution
-        yield LinearProbe(classes, coefficients, shares - centre @ coefficients)
+        yield LinearProbe(classes, coefficients, level - centre @ coefficients)
 
 
 def _mean_square(rows: Rows) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdmvgcl.datasets import Metric, Split
-from fdmvgcl.errors import UserError
+from fdmvgcl.errors import ArgumentError, UserError
 
 from .fit import COARSE, Best, Fit, Search
 from .metrics import score
@@ -22,6 +22,8 @@ from .views import FloatArray, Matrix, Normalise, Views
 from .weights import tune, uniform
 
 HIDDEN = -1
+
+Labels = NDArray[Any]  # classes, -1 for none, or numbers, NaN for none
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,29 +64,30 @@ class Choice:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A split's choice and the score of its test nodes."""
+    """A split's choice and the score of its test nodes; ``also`` holds their scores by other metrics."""
 
     split: int
     choice: Choice
     test: float
+    also: Mapping[Metric, float] = field(default_factory=dict)
 
 
-def hide_test(labels: NDArray[np.int64], split: Split) -> NDArray[np.int64]:
-    """A copy of ``labels`` with -1 everywhere but on the split's training and validation nodes."""
-    known = np.full_like(labels, HIDDEN)
+def hide_test(labels: Labels, split: Split) -> Labels:
+    """A copy of ``labels`` with -1, of numbers NaN, everywhere but on the split's training and validation nodes."""
+    known = np.full_like(labels, HIDDEN if labels.dtype.kind != "f" else np.nan)
     for part in (split.train, split.val):
         known[part] = labels[part]
     return known
 
 
-def final_score(choice: Choice, labels: NDArray[np.int64], split: Split, *, metric: Metric) -> float:
+def final_score(choice: Choice, labels: Labels, split: Split, *, metric: Metric) -> float:
     """Score the test nodes of a split by a choice made before. The only reader of test labels."""
     return score(metric, choice.decision, choice.classes, labels[split.test])
 
 
 def choose(
     trials: Sequence[Trial],
-    known: Sequence[NDArray[np.int64]],
+    known: Sequence[Labels],
     splits: Sequence[Split],
     *,
     metric: Metric,
@@ -102,7 +105,8 @@ def choose(
     if not trials:
         raise UserError("the pool of trials is empty")
     for labels, split in zip(known, splits, strict=True):
-        if (labels[split.test] != HIDDEN).any():
+        given = labels[split.test]
+        if not (np.isnan(given) | (given == HIDDEN)).all():
             raise UserError("choose() must not be given test labels: pass hide_test(labels, split)")
     candidates: list[Collection[int]] = [range(len(trials)) for _ in splits]
     if search.shortlist is not None and search.shortlist < len(trials):
@@ -122,25 +126,42 @@ def choose(
 
 def evaluate(
     trials: Sequence[Trial],
-    labels: NDArray[np.int64],
+    labels: Labels,
     splits: Sequence[Split],
     *,
     metric: Metric = "accuracy",
     search: Search | None = None,
+    also: Sequence[Metric] = (),
 ) -> list[Outcome]:
-    """Choose for every split, and only then score every split's test nodes, once."""
+    """Choose for every split, and only then score every split's test nodes, once.
+
+    Choices go by ``metric``; the same ones are scored by the metrics of ``also``.
+    """
     known = [hide_test(labels, split) for split in splits]
     choices = choose(trials, known, splits, metric=metric, search=search or Search())
     return [
-        Outcome(i, choice, final_score(choice, labels, split, metric=metric))
+        outcome(i, choice, labels, split, metric=metric, also=also)
         for i, (choice, split) in enumerate(zip(choices, splits, strict=True))
     ]
+
+
+def outcome(
+    index: int, choice: Choice, labels: Labels, split: Split, *, metric: Metric, also: Sequence[Metric] = ()
+) -> Outcome:
+    """What a choice comes to on the split's test nodes; NaN by a further metric that is not defined for them."""
+    further: dict[Metric, float] = {}
+    for each in also:
+        try:
+            further[each] = final_score(choice, labels, split, metric=each)
+        except ArgumentError:
+            further[each] = float("nan")
+    return Outcome(index, choice, final_score(choice, labels, split, metric=metric), further)
 
 
 def _fits(
     trials: Sequence[Trial],
     candidates: Sequence[Collection[int]],
-    known: Sequence[NDArray[np.int64]],
+    known: Sequence[Labels],
     splits: Sequence[Split],
     metric: Metric,
 ) -> Iterator[tuple[int, int, Fit]]:

@@ -86,8 +86,9 @@ class MultiViewEncoder(nn.Module):
         activation: ``"leaky"`` (slope 0.25), ``"relu"`` or ``"identity"``.
         initialisation: of the weights: ``"orthogonal"`` keeps distances in each view as well as d columns can,
             ``"joint"`` in all views together: with d ≥ K F, the sum of views begins as good as their concatenation;
-            ``"whitened"`` is the same after ``start``; ``"glorot"`` is the usual uniform one.
-        start: a matrix (F, F) that the initial weights are multiplied by from the left; None for ``I``.
+            ``"whitened"`` is the same after ``start``; ``"principal"`` takes the columns themselves, or those of
+            ``start``; ``"glorot"`` is the usual uniform one.
+        start: a matrix (F, G) that the initial weights (G, d) are multiplied by from the left; None for ``I``.
         dynamics: name of F, or a factory ``(dim, generator) -> Dynamics``, called once a view.
         generator: source of randomness for the weights.
     """
@@ -115,7 +116,8 @@ class MultiViewEncoder(nn.Module):
     ) -> None:
         super().__init__()
         views = len(alphas)
-        weight = _INITIALISERS[initialisation](views, features, dim, generator)
+        rows = features if start is None else start.shape[1]
+        weight = _INITIALISERS[initialisation](views, rows, dim, generator)
         self.weight = nn.Parameter(weight if start is None else start @ weight)
         self.alpha = nn.Parameter(alphas.double().clone())
         self.time = nn.Parameter(torch.full((views,), time, dtype=torch.float64), requires_grad=learn_time)
@@ -196,9 +198,15 @@ def _joint(views: int, features: int, dim: int, generator: torch.Generator) -> T
     return _orthogonal(views * features, dim, generator).view(views, features, dim)
 
 
+def _unchanged(views: int, features: int, dim: int, generator: torch.Generator) -> Tensor:
+    """As many columns as there are, in every view the same."""
+    return torch.eye(features, dim).repeat(views, 1, 1)
+
+
 _INITIALISERS: dict[str, Callable[[int, int, int, torch.Generator], Tensor]] = {
     "orthogonal": _each(_orthogonal),
     "joint": _joint,
     "whitened": _joint,
+    "principal": _unchanged,
     "glorot": _each(_glorot),
 }

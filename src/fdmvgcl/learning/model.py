@@ -31,7 +31,7 @@ from fdmvgcl.learning.prepare import Chosen, Prepared, assemble, make_spec, prep
 from fdmvgcl.learning.settings import Diffusion, Features, Readout, Schedule
 from fdmvgcl.learning.training import Observer, Trainer, initial_orders
 from fdmvgcl.learning.view_scaling import scale_views, view_norms
-from fdmvgcl.learning.whitening import whitening
+from fdmvgcl.learning.whitening import principal_axes, whitening
 from fdmvgcl.losses import Loss, describe_loss, make_loss
 
 Listener = Callable[[Trainer, dict[str, Any]], None]
@@ -52,7 +52,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     Args:
         dim: width of the embedding.
-        views: number K of views to begin with.
+        views: number K of views to begin with; one, of order 0.7, where there are no epochs.
         epochs: of each training phase.
         time: diffusion time T. Larger reaches further.
         diffusion: what happens within a view; see :class:`~fdmvgcl.learning.settings.Diffusion`.
@@ -153,7 +153,8 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     def check_parameters(self) -> None:
         """Refuse parameters that cannot be, in one :class:`~fdmvgcl.errors.ArgumentError` that names the first."""
-        for name, lowest in {"dim": 1, "views": 2, "epochs": 0, "seed": 0}.items():
+        least = 1 if self.epochs == 0 else 2  # one view has no other to be trained with
+        for name, lowest in {"dim": 1, "views": least, "epochs": 0, "seed": 0}.items():
             s.check_whole(name, getattr(self, name), lowest)
         if self.seed > s.LARGEST_SEED:
             raise ArgumentError("seed", f"must be at most {s.LARGEST_SEED}, got {self.seed}")
@@ -449,9 +450,11 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         generator: torch.Generator,
         observe: Observer | None,
     ) -> Trainer:
-        start = None
-        if self.feature_settings.initialisation == "whitened":
+        start, initialisation = None, self.feature_settings.initialisation
+        if initialisation == "whitened":
             start = whitening(prepared.operator, prepared.features.dense(), self.time).cpu()
+        elif initialisation == "principal" and prepared.chosen.features.width > self.dim:
+            start = principal_axes(prepared.features, self.dim).cpu()
         loss = self.loss if isinstance(self.loss, Loss) else make_loss(self.loss)
         build = partial(self._build, start=start)
         combine = partial(_combine_uniformly, self.chosen_)

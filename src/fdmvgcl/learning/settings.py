@@ -16,7 +16,7 @@ LOSS = "regularised-cosmean"
 LARGEST_SEED = 2**32 - 1
 
 Activation = Literal["relu", "leaky", "identity"]
-Initialisation = Literal["orthogonal", "joint", "whitened", "glorot"]
+Initialisation = Literal["orthogonal", "joint", "whitened", "principal", "glorot"]
 StructureUse = Literal["auto", "only", "none"]
 FeatureScaling = Literal["auto", "none", "rows", "columns", "both"]
 ViewScaling = Literal["auto", "rows", "view", "none"]
@@ -25,7 +25,7 @@ ReadoutKind = Literal["mean", "sum", "max", "mean+deviation"]
 ReadoutViews = Literal["sum", "side-by-side"]
 
 ACTIVATIONS = ("leaky", "relu", "identity")
-INITIALISATIONS = ("orthogonal", "joint", "whitened", "glorot")
+INITIALISATIONS = ("orthogonal", "joint", "whitened", "principal", "glorot")
 STRUCTURE_USES = ("auto", "only", "none")
 FEATURE_SCALINGS = ("auto", "none", "rows", "columns", "both")
 VIEW_SCALINGS = ("auto", "rows", "view", "none")
@@ -178,7 +178,8 @@ class Features(Settings):
         initialisation: of the projections, ``"orthogonal"``, ``"joint"`` (orthogonal between views too: with ``views``
             times as many columns as features, the sum of views begins as good as their concatenation), ``"whitened"``
             (as joint, and directions in which neighbours differ count for less, see
-            :func:`fdmvgcl.learning.whitening.whitening`) or ``"glorot"``.
+            :func:`fdmvgcl.learning.whitening.whitening`), ``"principal"`` (no projection, or that on the principal
+            components where columns are more than ``dim``; the controls are made so) or ``"glorot"``.
     """
 
     scaling: FeatureScaling = "auto"

@@ -24,10 +24,16 @@ CHECKPOINT_FORMAT = 1
 Observer = Callable[[Tensor], dict[str, Any]]
 
 
+# Of a single view, which has no other to be trained with.
+LONE_ORDER = 0.7
+
+
 def initial_orders(views: int) -> Tensor:
-    """K orders, evenly spaced from 0.01 to 1."""
-    if views < 2:
-        raise ArgumentError("views", f"must be at least 2, got {views}")
+    """K orders, evenly spaced from 0.01 to 1; of a single view 0.7."""
+    if views < 1:
+        raise ArgumentError("views", f"must be at least 1, got {views}")
+    if views == 1:
+        return torch.tensor([LONE_ORDER], dtype=torch.float64)
     return torch.linspace(0.01, 1.0, views, dtype=torch.float64)
 
 

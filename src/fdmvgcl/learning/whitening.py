@@ -1,17 +1,23 @@
-"""A start for projections that a graph itself suggests: directions in which neighbours differ count for less."""
+"""Starts for projections that a graph itself suggests."""
 
 import torch
+from scipy import sparse
+from sklearn.utils.extmath import randomized_svd
 from torch import Tensor
 
 from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.errors import UserError
 from fdmvgcl.graphs.operators import Operator
+from fdmvgcl.learning.encoder import FeatureMatrix
 
 # Of the diffusion whose loss is whitened.
 ALPHA = 0.5
 
 # The F × F matrix and its eigenvectors take 1.5 GB at this width, and minutes.
 LARGEST_WIDTH = 8192
+
+# Rounds of the randomised decomposition.
+_ROUNDS = 4
 
 
 def whitening(operator: Operator, x: Tensor, time: float) -> Tensor:
@@ -42,3 +48,18 @@ def whitening(operator: Operator, x: Tensor, time: float) -> Tensor:
     variances, directions = torch.linalg.eigh(scatter)
     root = (directions / (variances.clamp_min(0.0) + ridge).sqrt()) @ directions.T
     return torch.mul(root, full.norm() / (full @ root).norm()).to(x.dtype)
+
+
+def principal_axes(features: FeatureMatrix, count: int) -> Tensor:
+    """Orthonormal directions along which X (N, F) is longest, shape (F, m), m = min(count, N, F); always the same ones.
+
+    Of a sparse table that has a centre they are those of the table before it is subtracted: one more, for the centre.
+    """
+    table = features.matrix.detach().cpu()
+    if table.layout == torch.strided:
+        rows = table.numpy()
+    else:
+        parts = (table.values().numpy(), table.col_indices().numpy(), table.crow_indices().numpy())
+        rows = sparse.csr_array(parts, tuple(table.shape))
+    axes = randomized_svd(rows, min(count, *rows.shape), n_iter=_ROUNDS, random_state=0)[2]
+    return torch.from_numpy(axes.T.astype("float32")).to(features.matrix.device)

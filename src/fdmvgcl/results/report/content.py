@@ -16,6 +16,7 @@ from fdmvgcl.learning.verdict import Verdict, judge
 from fdmvgcl.losses import Loss, make_loss
 from fdmvgcl.results.history import Curve, Timeline, number, numbers
 from fdmvgcl.results.report.again import again_content
+from fdmvgcl.results.report.evaluation import evaluation_content
 from fdmvgcl.results.report.nodes import Sample, draw_sample, map_content, shortened
 from fdmvgcl.results.report.records import Records
 from fdmvgcl.results.vectors import VectorFile
@@ -39,7 +40,7 @@ def page_content(records: Records) -> dict[str, Any]:
         "response": _response(records),
         "training": _training(records, timeline),
         "spectra": _spectra(records, sample),
-        "evaluation": _evaluation(records.evaluation),
+        "evaluation": evaluation_content(records.evaluation),
         "again": again_content(records),
     }
 
@@ -256,29 +257,3 @@ def _spectra(records: Records, sample: Sample) -> list[dict[str, Any]]:
         }
         for place, components in zip([*places, None], sample.components, strict=True)
     ]
-
-
-def _evaluation(record: dict[str, Any]) -> dict[str, Any] | None:
-    """The probe and its controls, of what looks like them."""
-    scores = record.get("scores")
-    rows = [_score(score) for score in scores if isinstance(score, dict)] if isinstance(scores, list) else []
-    rows = [row for row in rows if row["mean"] is not None]
-    if not rows:
-        return None
-    return {
-        "metric": "accuracy" if record.get("metric", "accuracy") == "accuracy" else "ROC AUC",
-        "splits": str(record.get("splits", ""))[:200],
-        "weights": str(record.get("weights", ""))[:200],
-        "rows": rows,
-    }
-
-
-def _score(score: dict[str, Any]) -> dict[str, Any]:
-    difference = score.get("difference")
-    told = difference if isinstance(difference, dict) else {}
-    return {
-        "name": str(score.get("name", ""))[:80],
-        "mean": number(score.get("mean")),
-        "spread": number(score.get("over_splits")),
-        "above": {key: number(told.get(key)) for key in ("mean", "low", "high")} if told else None,
-    }

@@ -132,6 +132,18 @@ function scoreTable() {
   $("probe-note").textContent = `${data.splits ? `Measured on ${data.splits}.` : ""}${weights}${interval}`.trim();
 }
 
+function taskTables() {
+  for (const task of content.evaluation?.tasks ?? []) {
+    const head = el("tr", {}, ...["", ...task.metrics.flatMap((metric) => [metric, "embedding is above it by"])].map((text) => el("th", { scope: "col" }, text)));
+    const body = task.names.map((name, i) => el("tr", { class: i ? "" : "ours" }, el("td", {}, name), ...task.cells[i].flatMap((cell, k) => [
+      el("td", { "data-name": task.metrics[k] }, (100 * cell.mean).toFixed(1)),
+      el("td", i ? { "data-name": "embedding above it by" } : {}, ...difference(cell.above)),
+    ])));
+    const table = el("table", { class: "scores" }, el("thead", {}, head), el("tbody", {}, ...body));
+    $("tasks").append(el("h3", {}, task.name.replace(/^./, (c) => c.toUpperCase())), el("div", { class: "scroll" }, table), el("p", { class: "small" }, `In %: ${task.told}.`));
+  }
+}
+
 function difference(above) {
   if (!above || above.mean == null) return [""];
   const told = signed(100 * above.mean);

@@ -48,6 +48,7 @@ function repaint() {
 paintViews();
 showSummary();
 scoreTable();
+taskTables();
 showSections();
 startMap();
 sizesChart();

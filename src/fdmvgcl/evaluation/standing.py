@@ -1,20 +1,15 @@
 """A number beside those that it has to beat, and a sentence on who wins."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from fdmvgcl.errors import UserError
 from fdmvgcl.evaluation.summary import Difference, paired_difference
 
 OURS = "embedding"
 _SEEN = 5e-4  # smaller differences do not show in three digits
-
-
-class TooSmall(UserError):
-    """A graph on which nothing can be measured."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +75,7 @@ class Standing:
             "metric": self.metric,
             "measured": self.told,
             "scores": {each.name: list(each.values) for each in (self.ours, *self.controls)},
+            "differences": {each.name: asdict(self.difference(each)) for each in self.controls},
             "verdict": self.sentence,
         }
 
@@ -95,3 +91,9 @@ class Standing:
 
 def measured(name: str, values: Sequence[float]) -> Measured:
     return Measured(name, tuple(float(value) for value in values))
+
+
+def standing_of(metric: str, told: str, found: Mapping[str, Sequence[float]]) -> Standing:
+    """Of scores by name, of which the first are the embedding's."""
+    ours, *controls = (measured(name, values) for name, values in found.items())
+    return Standing(metric, told, ours, tuple(controls))
