@@ -53,6 +53,9 @@ def test_attacked_edges_are_a_graph_again(kind: str, files: Path) -> None:
     ]
     assert 0 < len(edges[0] ^ edges[1]) <= int(0.1 * before.num_edges)
     assert pq.read_schema(files / "a.parquet").names == ["source", "target"]
+    for text in (given[:-1], [*given[:-1], "--force"]):
+        assert kind != "random" or run("attack", *text, files / "a.csv").exit_code == 0
+        assert kind != "random" or Graph.read(files / "a.csv").ids == after.ids
     again = run("attack", *given, "--force", "--features", files / "nodes.csv", "--labels", files / "labels.csv")
     assert again.exit_code == 0
 
@@ -66,6 +69,7 @@ def test_attacked_edges_are_a_graph_again(kind: str, files: Path) -> None:
         ({"--kind": "dice"}, "--labels must be given for dice"),
         ({"-o": "edges.csv"}, "edges.csv"),
         ({"-o": "nowhere/a.parquet"}, "its folder does not exist"),
+        ({"-o": "a.txt"}, "a.txt: must end in .csv or .parquet"),
     ],
 )
 def test_bad_input_is_one_line_and_nothing_is_written(

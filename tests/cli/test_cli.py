@@ -453,6 +453,22 @@ class TestResults:
         every, truth = embedding(Path("all.parquet"))
         np.testing.assert_allclose(z, truth[[every.index(node) for node in ids]], atol=1e-6)
 
+    def test_transform_writes_what_its_ending_says(self, out: Path, edges: Path, features: Path) -> None:
+        ids, z = embedding(out / "embeddings.parquet")
+        for name in ("z.csv", "z.npy", "z.vec"):
+            told = done("transform", out, edges, "--features", features, "-o", name).out
+            assert name in told.splitlines()[-1]
+        rows = [line.split(",") for line in Path("z.csv").read_text().splitlines()[1:]]
+        assert [row[0].strip('"') for row in rows] == ids
+        np.testing.assert_array_equal(np.array([row[1:] for row in rows], dtype=np.float32), z)
+        np.testing.assert_array_equal(np.load("z.npy"), z)
+        assert [line.strip('"') for line in Path("z.ids.csv").read_text().splitlines()[1:]] == ids
+        assert Path("z.vec").read_text().splitlines()[0] == f"{len(ids)} {z.shape[1]}"
+        Path("z.npy").unlink()
+        told = run("transform", out, edges, "--features", features, "-o", "z.npy").error
+        assert told == "z.ids.csv: is there already; write over it with --force, or name another"
+        assert not Path("z.npy").exists()
+
     def test_transform_refuses(self, out: Path, edges: Path) -> None:
         Path("new.csv").write_text("source,target\nnew1,m0\n")
         Path("two.csv").write_text("id,x,y\nnew1,1,2\n")
@@ -469,7 +485,8 @@ class TestResults:
         assert not Path("new.parquet").exists()
         before = edges.read_bytes()
         assert "is an input of this command" in run("transform", out, edges, "-o", edges, "--force").error
-        assert "must end in .parquet" in run("transform", out, edges, "-o", "new.csv.gz").error
+        for name in ("new.csv.gz", "new.xlsx", "new"):
+            assert "must end in .parquet" in run("transform", out, edges, "-o", name).error
         assert edges.read_bytes() == before
         Path("mine.parquet").write_bytes(b"mine")
         assert (
@@ -848,3 +865,29 @@ def test_every_option_of_embed_is_tried_again() -> None:
     command = typer.main.get_command(cli.app).commands["embed"]
     names = {max(p.opts, key=len).removeprefix("--") for p in command.params if p.param_type_name == "option"}
     assert {name for name in names - NOT_AGAIN - {"help"} if f"--{name}" not in text} == set()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "embed missing.csv",
+        "embed there.csv --features missing.csv",
+        "embed there.csv --labels missing.csv",
+        "embed there.csv --settings missing.csv",
+        "attack missing.csv --kind random --rate 0.1 -o a.csv",
+        "attack there.csv --kind dice --rate 0.1 -o a.csv --labels missing.csv",
+        "transform missing.csv there.csv -o z.csv",
+        "update missing.csv there.csv",
+        "evaluate missing.csv --labels there.csv",
+        "predict missing.csv --labels there.csv",
+        "report missing.csv",
+    ],
+)
+def test_what_is_not_there_is_told_before_torch_comes_in(arguments: str) -> None:
+    """A child in which torch cannot be imported at all."""
+    Path("there.csv").write_text("source,target\na,b\n")
+    script = "import sys; sys.modules.update(torch=None); from fdmvgcl.cli import main; main()"
+    given = arguments.split()
+    found = subprocess.run([sys.executable, "-c", script, *given], capture_output=True, text=True)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr in ("error: missing.csv: no such file\n", "error: missing.csv: no such folder\n")

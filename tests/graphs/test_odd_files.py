@@ -133,6 +133,7 @@ def test_attributes_of_nodes_are_left_out_by_name_or_taken() -> None:
     assert "attributes of nodes left out: `a`" not in read_graph(path).notes
     assert any("attributes of nodes left out: `age`, `city`" in note for note in read_graph(path).notes)
     graph = read_graph(path, features=path)
+    assert not any("left out" in note for note in graph.notes)
     assert graph.feature_names == ("age", "age (blank)", "city=Rome", "city=Oslo")
     assert_array_equal(graph.features, [[30, 0, 1, 0], [41, 0, 0, 1], [35.5, 1, 1, 0]])
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from fdmvgcl.attacks.budget import edge_budget
 from fdmvgcl.attacks.pairs import are_edges, edge_pairs
@@ -14,9 +13,10 @@ from fdmvgcl.cli.embed import describe
 from fdmvgcl.cli.sources import ReadOptions, open_source
 from fdmvgcl.errors import ArgumentError
 from fdmvgcl.evaluation import Labelled
-from fdmvgcl.files import atomic_write, refuse_overwrite
+from fdmvgcl.files import refuse_overwrite
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.learning.settings import check_number
+from fdmvgcl.results.export import table_kind, write_table
 
 
 def attack(
@@ -36,6 +36,7 @@ def attack(
     inputs = [path for path in (Path(source), labels, reading.features) if path is not None]
     check_kind(kind)
     check_number("rate", rate, 0, 1)
+    table_kind(output)
     refuse_overwrite(output, force, inputs)
     opened = open_source(source, reading, data_root)
     graph = opened.graph
@@ -56,15 +57,12 @@ def attack(
 
 
 def write_edges(path: Path, graph: Graph) -> None:
-    """A Parquet file that every command reads again; nodes without edges are not in it."""
+    """A table, by the ending, that every command reads again; nodes without edges are not in it."""
     pairs = edge_pairs(graph)
     weight = graph.adjacency[pairs[:, 0], pairs[:, 1]]
     ids = pa.array(graph.ids, pa.string())
-    table = pa.table({"source": ids.take(pa.array(pairs[:, 0])), "target": ids.take(pa.array(pairs[:, 1]))})
-    if graph.weighted:
-        table = table.append_column("weight", pa.array(weight))
-    with atomic_write(path) as handle:
-        pq.write_table(table, handle)
+    ends = {"source": ids.take(pa.array(pairs[:, 0])), "target": ids.take(pa.array(pairs[:, 1]))}
+    write_table(path, ends | ({"weight": weight} if graph.weighted else {}))
 
 
 def _labels(graph: Graph, kind: str, labels: Path | None, own: Labelled | None) -> Labelled | None:

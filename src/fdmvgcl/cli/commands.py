@@ -7,7 +7,8 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -18,6 +19,9 @@ from fdmvgcl.cli.presence import check_there
 from fdmvgcl.errors import ArgumentError, UserError, bytes_asked_for, ran_out_of_memory
 from fdmvgcl.learning.settings import full_name
 from fdmvgcl.machine import ask_for_huge_pages
+
+if TYPE_CHECKING:
+    from fdmvgcl.results.outputs import ResultFolder
 
 BAD_INPUT, INTERNAL, INTERRUPTED, TERMINATED = 2, 1, 130, 143
 DEBUG_VARIABLE = "FDMVGCL_DEBUG"
@@ -107,6 +111,13 @@ def _fail(message: str, code: int, error: BaseException | None = None) -> int:
         traceback.print_exception(error)
     print(f"error: {printable(' '.join(message.splitlines()))}", file=sys.stderr)
     return code
+
+
+def _results(folder: Path) -> "ResultFolder":
+    """A folder of results, asked for before what takes seconds to import."""
+    from fdmvgcl.results.outputs import ResultFolder
+
+    return ResultFolder(folder).require()
 
 
 app = typer.Typer(
@@ -231,11 +242,11 @@ def transform(
     help_all: o.HelpAll = False,
 ) -> None:
     """Embed new nodes, or another graph with the same feature columns, by a model trained before."""
+    results = _results(folder)
     check_there(source, features)
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.sources import ReadOptions
     from fdmvgcl.cli.transform import transform as command
-    from fdmvgcl.results.outputs import ResultFolder
 
     reading = ReadOptions(
         features=features,
@@ -249,7 +260,7 @@ def transform(
         fill_missing=fill_missing,
     )
     command(
-        ResultFolder(folder),
+        results,
         source,
         reading,
         output,
@@ -290,11 +301,12 @@ def update(
     help_all: o.HelpAll = False,
 ) -> None:
     """Bring DIR up to date with a graph that has changed: new and removed nodes and edges, the same encoder."""
+    results = _results(folder)
+    check_there(edges, features, *(removed or ()))
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.sources import ReadOptions
     from fdmvgcl.cli.update import UpdateOptions
     from fdmvgcl.cli.update import update as command
-    from fdmvgcl.results.outputs import ResultFolder
 
     reading = ReadOptions(
         features=features,
@@ -310,7 +322,6 @@ def update(
         half_life=half_life,
     )
     wanted = UpdateOptions(removed or (), train, device or "cpu", not no_report)
-    results = ResultFolder(folder).require()
     with results.locked():
         command(results, edges, reading, wanted, Reporter(quiet))
 
@@ -367,13 +378,14 @@ def cluster(
     quiet: o.Quiet = False,
 ) -> None:
     """Groups of nodes that lie together: id and cluster, 0 the largest."""
+    results = _results(folder)
+    check_there(labels)
     from fdmvgcl.cli.answers import Wanted
     from fdmvgcl.cli.cluster import cluster as command
     from fdmvgcl.cli.console import Reporter
-    from fdmvgcl.results.outputs import ResultFolder
 
     wanted = Wanted(output, force, as_json)
-    command(ResultFolder(folder), count, labels, wanted, Reporter(quiet), seed=seed, data_root=data_root)
+    command(results, count, labels, wanted, Reporter(quiet), seed=seed, data_root=data_root)
 
 
 @app.command(
@@ -392,13 +404,14 @@ def predict(
     quiet: o.Quiet = False,
 ) -> None:
     """Labels of some nodes in, label and probability of the others out."""
+    results = _results(folder)
+    check_there(labels)
     from fdmvgcl.cli.answers import Wanted
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.predict import predict as command
-    from fdmvgcl.results.outputs import ResultFolder
 
     wanted = Wanted(output, force, as_json)
-    command(ResultFolder(folder), labels, wanted, Reporter(quiet), seed=seed, data_root=data_root)
+    command(results, labels, wanted, Reporter(quiet), seed=seed, data_root=data_root)
 
 
 @app.command(
@@ -417,12 +430,13 @@ def links(
     quiet: o.Quiet = False,
 ) -> None:
     """The likeliest missing edges, of nodes or of the whole graph: source, target and score."""
+    results = _results(folder)
+    check_there(None, ids)
     from fdmvgcl.cli.answers import Wanted
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.links import links as command
-    from fdmvgcl.results.outputs import ResultFolder
 
-    command(ResultFolder(folder), nodes or [], ids, count, Wanted(output, force, as_json), Reporter(quiet))
+    command(results, nodes or [], ids, count, Wanted(output, force, as_json), Reporter(quiet))
 
 
 @app.command(
@@ -439,12 +453,12 @@ def anomalies(
     quiet: o.Quiet = False,
 ) -> None:
     """Nodes whose neighbourhood does not explain them, the oddest first: id, score and number of edges."""
+    results = _results(folder)
     from fdmvgcl.cli.anomalies import anomalies as command
     from fdmvgcl.cli.answers import Wanted
     from fdmvgcl.cli.console import Reporter
-    from fdmvgcl.results.outputs import ResultFolder
 
-    command(ResultFolder(folder), Wanted(output, force, as_json), Reporter(quiet))
+    command(results, Wanted(output, force, as_json), Reporter(quiet))
 
 
 @app.command(
@@ -462,11 +476,11 @@ def evaluate(
     quiet: o.Quiet = False,
 ) -> None:
     """Put embeddings to three tasks, beside the controls that tell whether learning helped; writes evaluation.json."""
+    results = _results(folder)
+    check_there(labels, splits)
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.evaluate import evaluate as command
-    from fdmvgcl.results.outputs import ResultFolder
 
-    results = ResultFolder(folder).require()
     with results.locked():
         command(results, labels, splits, Reporter(quiet), kind=labels_are, data_root=data_root)
 
@@ -497,6 +511,7 @@ def attack(
     quiet: o.Quiet = False,
 ) -> None:
     """Flip edges of a graph as an attacker would, and write the edges that are left."""
+    check_there(source, features, labels)
     from fdmvgcl.cli.attack import attack as command
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.sources import ReadOptions
@@ -530,22 +545,22 @@ def robustness(
     quiet: o.Quiet = False,
 ) -> None:
     """How much accuracy attacks on the edges take away, beside raw features, which no edge can touch."""
+    results = _results(folder)
+    check_there(labels, splits)
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.robustness import RATES
     from fdmvgcl.cli.robustness import robustness as command
-    from fdmvgcl.results.outputs import ResultFolder
 
-    command(ResultFolder(folder), labels, splits, rates or RATES, seed, Reporter(quiet), data_root=data_root)
+    command(results, labels, splits, rates or RATES, seed, Reporter(quiet), data_root=data_root)
 
 
 @app.command(epilog="Example:\n\n  fdmvgcl report out")
 def report(folder: o.Results, quiet: o.Quiet = False) -> None:
     """Write report.html, one page to open in a browser, from what is in the folder."""
+    results = _results(folder)
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.report import report as command
-    from fdmvgcl.results.outputs import ResultFolder
 
-    results = ResultFolder(folder).require()
     with results.locked():
         command(results, Reporter(quiet))
 

@@ -342,7 +342,8 @@ AttackLabels = Annotated[
     Path | None, _option(INPUT, "--labels", "Labels id,label that the attacker knows.", metavar="FILE")
 ]
 AttackedFile = Annotated[
-    Path, _option(OUTPUT, "--output", "The Parquet file of edges to write.", "-o", parser=_output, metavar="FILE")
+    Path,
+    _option(OUTPUT, "--output", "The file of edges to write: .parquet or .csv.", "-o", parser=_output, metavar="FILE"),
 ]
 
 # -- experiments ------------------------------------------------------------------------------------------------------

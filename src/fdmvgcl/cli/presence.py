@@ -9,15 +9,15 @@ from fdmvgcl.errors import InputError
 _STDIN = "-"
 
 
-def check_there(source: str, *files: Path | None) -> None:
-    """Refuse what is not there: SOURCE, or one of the files that go with it."""
-    there = source == _STDIN or os.path.exists(source)
-    if not there and (os.sep in source or os.path.splitext(source)[1]):
+def check_there(source: str | None, *files: Path | None) -> None:
+    """Refuse what is not there: SOURCE, a file or a data set's name, or one of the files that go with it."""
+    there = source is None or source == _STDIN or os.path.exists(source)
+    if source is not None and not there and (os.sep in source or os.path.splitext(source)[1]):
         raise InputError(source, "no such file")
     for file in files:
         if file is not None and str(file) != _STDIN and not file.exists():
             raise InputError(file, "no such file")
-    if there:
+    if source is None or there:
         return
     from fdmvgcl.datasets import datasets, graph_datasets  # late: it brings SciPy
 

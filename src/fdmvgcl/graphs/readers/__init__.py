@@ -1,5 +1,6 @@
 """Users' files to a Graph, or one clear :class:`InputError`."""
 
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -75,7 +76,7 @@ def read_graph(
             raise InputError(path, f"column {name!r} cannot be there: a matrix has no columns of edges")
         graph, origin = read_matrix_graph(path, data, form, directed)
     elif form == "GraphML":
-        graph, origin = read_graphml(path, data, weight, **how)
+        graph, origin = read_graphml(path, data, weight, features=_same(path, features), **how)
     else:
         assert form == "text" or form in TABLES
         graph, origin = read_table_graph(path, data, asked, encoding=encoding, window=window, **how)
@@ -87,6 +88,11 @@ def read_graph(
     if features is None:
         return graph
     return _with_features(graph, features, encoding, {"fill_missing": fill_missing, "columns": columns, "drop": drop})
+
+
+def _same(path: StrPath, features: StrPath | None) -> bool:
+    """Whether the features are attributes of nodes in the graph's own file."""
+    return features is not None and os.path.realpath(path) == os.path.realpath(features)
 
 
 def _with_features(graph: Graph, path: StrPath, encoding: str | None, how: dict[str, Any]) -> Graph:

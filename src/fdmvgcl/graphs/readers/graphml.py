@@ -21,9 +21,9 @@ _UNSUPPORTED = {"hyperedge": "hyperedges", "port": "ports"}
 
 
 def read_graphml(
-    path: StrPath, data: bytes, weight: str | None, *, directed: bool, repeated: str = "max"
+    path: StrPath, data: bytes, weight: str | None, *, directed: bool, repeated: str = "max", features: bool = False
 ) -> tuple[Graph, Origin]:
-    """A graph from a GraphML file, and how it was understood."""
+    """A graph from a GraphML file, and how it was understood; ``features``: whether nodes' attributes are taken."""
     content = _parse(path, data, weight)
     if not content.source:
         raise InputError(path, "holds no edges")
@@ -35,7 +35,7 @@ def read_graphml(
         weights = None if weights is None else weights + [weights[i] for i in both]
         lines = lines + [lines[i] for i in both]
     remarks: tuple[str, ...] = (SYMMETRISED,) if any(content.one_way) and not directed else ()
-    if content.attributes:
+    if content.attributes and not features:
         names = ", ".join(f"`{content.node_keys.get(key, key)}`" for key in list(content.attributes)[:8])
         remarks += (f"attributes of nodes left out: {names} (take them with --features and the same file)",)
     try:
