@@ -7,6 +7,7 @@ import lzma
 import os
 import platform
 import secrets
+import shutil
 import struct
 import zipfile
 import zlib
@@ -58,6 +59,30 @@ def atomic_write(path: StrPath) -> Iterator[IO[bytes]]:
         os.replace(aside, target)
     except BaseException:
         aside.unlink(missing_ok=True)
+        raise
+    _sync_folder(target.parent)
+
+
+@contextlib.contextmanager
+def atomic_folder(path: StrPath) -> Iterator[Path]:
+    """A folder beside ``path`` that becomes it when the block ends well, and vanishes when it does not.
+
+    ``path`` must not be there yet.
+    """
+    target = Path(path)
+    if target.exists():
+        raise InputError(path, "is there already; name another folder")
+    aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        aside.mkdir()
+        yield aside
+        for entry in aside.iterdir():
+            with open(entry, "rb") as handle:
+                os.fsync(handle.fileno())
+        _sync_folder(aside)
+        os.rename(aside, target)
+    except BaseException:
+        shutil.rmtree(aside, ignore_errors=True)
         raise
     _sync_folder(target.parent)
 

@@ -115,6 +115,12 @@ def canonical_csr(matrix: sparse.csr_array, dtype: type[np.floating]) -> sparse.
     return sparse.csr_array(parts, shape=matrix.shape)
 
 
+def rows_of(indptr: NDArray[Any], first: int, last: int) -> NDArray[np.int64]:
+    """The row of each entry of compressed sparse rows, from the first to before the last, (last - first,)."""
+    low, high = np.searchsorted(indptr, first, side="right") - 1, np.searchsorted(indptr, last, side="left")
+    return np.repeat(np.arange(low, high), np.diff(np.clip(indptr[low : high + 1], first, last)))
+
+
 def as_features(features: Any) -> Features:
     """Check a feature table of shape (N, F) and store it as float32.
 

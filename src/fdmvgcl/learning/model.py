@@ -22,6 +22,7 @@ from fdmvgcl.fractional.response import EXACT, warn_if_unstable
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.inputs import as_graph, check_alone
+from fdmvgcl.graphs.node_ids import Ids
 from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.learning import settings as s
 from fdmvgcl.learning.encoder import MultiViewEncoder
@@ -346,7 +347,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return graph
         return assemble(self, as_graph(graph, features=features, ids=ids), self.chosen_)
 
-    def _keyed(self, z: NDArray[np.float32], ids: tuple[str, ...]) -> NDArray[np.float32]:
+    def _keyed(self, z: NDArray[np.float32], ids: Ids) -> NDArray[np.float32]:
         """With ``set_output(transform="pandas")``, rows by id: scikit-learn would give them a table of edges' index."""
         asked = getattr(self, "_sklearn_output_config", {}).get("transform") or get_config()["transform_output"]
         if asked != "pandas":
