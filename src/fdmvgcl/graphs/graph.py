@@ -265,7 +265,7 @@ class Graph:
         present = set(row_ids)
         missing = [node for node in self.ids if node not in present]
         if missing and not fill_missing:
-            _refuse_missing(missing)
+            refuse_missing(missing[0], len(missing))
         graph = self._with_nodes([node for node in row_ids if node not in self._numbers])
         numbers = np.array([graph._numbers[node] for node in row_ids], dtype=np.int64)[codes]
         rows = np.full(graph.num_nodes, -1, dtype=np.int64)
@@ -421,10 +421,11 @@ def _check_distinct(ids: list[str], name: str) -> None:
             raise RowError(f"{name} must be distinct, got {shown(node)} twice", row)
 
 
-def _refuse_missing(missing: list[str]) -> None:
-    others = {0: "", 1: " and 1 other"}.get(len(missing) - 1, f" and {len(missing) - 1} others")
-    have = "has" if len(missing) == 1 else "have"
-    raise ArgumentError("features", f"must have a row for every node; {shown(missing[0])}{others} {have} none")
+def refuse_missing(first: str, count: int) -> None:
+    """For so many nodes without features, of which this is the first."""
+    others = {0: "", 1: " and 1 other"}.get(count - 1, f" and {count - 1} others")
+    have = "has" if count == 1 else "have"
+    raise ArgumentError("features", f"must have a row for every node; {shown(first)}{others} {have} none")
 
 
 def _from_tensor(x: "torch.Tensor") -> Any:

@@ -175,13 +175,50 @@ def _as_arrow(values: Any, name: str) -> pa.Array:
         raise ArgumentError(name, f"must hold ids that are all strings or all integers ({error})") from None
 
 
+def plain_ids(column: pa.ChunkedArray, name: str, integers: bool) -> pa.ChunkedArray | None:
+    """A column of ids (rows,), every row checked to hold one, as texts or as integers.
+
+    Args:
+        column: strings or integers.
+        name: of the column, for the message.
+        integers: whether all must be canonical integers that fit 64 bits; None is returned where they are not.
+    """
+    if pa.types.is_dictionary(column.type):
+        column = pc.cast(column, column.type.value_type)
+    if not (pa.types.is_integer(column.type) or is_string(column.type)):
+        raise ArgumentError(name, f"must hold ids that are strings or integers, got {column.type}")
+    if column.null_count:
+        raise RowError(f"{name} must not be missing", int(np.flatnonzero(np.asarray(pc.is_null(column)))[0]))
+    if pa.types.is_integer(column.type):
+        try:
+            return pc.cast(column, pa.int64() if integers else pa.large_string())
+        except pa.ArrowInvalid:  # beyond 64 bits with a sign
+            return None
+    texts = pc.cast(column, pa.large_string())
+    empty = np.flatnonzero(np.asarray(pc.equal(texts, "")))
+    if len(empty):
+        raise RowError(f"{name} must not be empty", int(empty[0]))
+    if not integers:
+        return texts
+    try:
+        numbers = pc.cast(texts, pa.int64())
+    except pa.ArrowInvalid:
+        return None
+    return numbers if pc.all(pc.equal(pc.cast(numbers, pa.large_string()), texts), min_count=0).as_py() else None
+
+
+def is_string(kind: pa.DataType) -> bool:
+    """A string of either size."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
 def _dictionary(values: Any, name: str) -> tuple[NDArray[np.int64], pa.Array]:
     """Row codes (rows,) and the strings they stand for; every row is checked to hold an id."""
     column = _as_arrow(values, name)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_null(kind) and len(column) == 0:
         column, kind = pa.array([], pa.large_string()), pa.large_string()
-    if not (pa.types.is_integer(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+    if not (pa.types.is_integer(kind) or is_string(kind)):
         raise ArgumentError(name, f"must hold ids that are strings or integers, got {kind}")
     if column.null_count:
         raise RowError(f"{name} must not be missing", int(np.flatnonzero(np.asarray(pc.is_null(column)))[0]))

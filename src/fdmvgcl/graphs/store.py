@@ -16,7 +16,7 @@ refused before anything follows its numbers.
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,11 @@ def save_store(graph: Graph, path: StrPath) -> None:
             rows = rows_of(matrix.indptr, first, last)
             edges.add(rows, matrix.indices[first:last], matrix.data[first:last] if graph.weighted else None)
         edges.close()
-        finish(folder, graph, write_features(folder, graph.features))
+        width = write_features(folder, graph.features)
+        finish(
+            folder,
+            Told(graph.directed, graph.counts, graph.origin, graph.feature_names, graph.encoding, width),
+        )
 
 
 class EdgeFiles:
@@ -73,6 +77,7 @@ class EdgeFiles:
         self._folder = folder
         self._indptr = np.zeros(nodes + 1, dtype=np.int64)
         self._degree = np.zeros(nodes)
+        self._ones = True
         self._indices = open(folder / "indices.i32", "wb")  # noqa: SIM115, close() does
         self._weights = open(folder / "weights.f64", "wb") if weighted else None  # noqa: SIM115
 
@@ -84,6 +89,7 @@ class EdgeFiles:
             return
         assert weights is not None
         np.add.at(self._degree, rows, weights)  # one by one: a sum must not depend on where pieces end
+        self._ones = self._ones and bool((weights == 1).all())
         self._weights.write(np.ascontiguousarray(weights, "<f8").data)
 
     def close(self) -> None:
@@ -94,6 +100,8 @@ class EdgeFiles:
             degree = self._indptr[1:].astype(np.float64)
         else:
             self._weights.close()
+            if self._ones:
+                Path(self._weights.name).unlink()
         np.cumsum(self._indptr, out=self._indptr)
         _write(self._folder / "indptr.i64", self._indptr, "<i8")
         _write(self._folder / "degree.f64", degree, "<f8")
@@ -119,13 +127,24 @@ def write_features(folder: Path, features: Features | None) -> int | None:
     return int(features.shape[1])
 
 
-def finish(folder: Path, told: Graph, columns: int | None, source: dict[str, Any] | None = None) -> None:
+@dataclass(frozen=True)
+class Told:
+    """What a graph's files do not tell: see :class:`~fdmvgcl.graphs.graph.Graph`; ``width`` is F, None without any."""
+
+    directed: bool
+    counts: Counts
+    origin: Origin | None = None
+    names: tuple[str, ...] | None = None
+    encoding: Encoding | None = None
+    width: int | None = None
+
+
+def finish(folder: Path, told: Told, source: dict[str, Any] | None = None) -> None:
     """Say what the files mean, last of all.
 
     Args:
         folder: of the store, not yet in its place.
-        told: a graph that has the same direction, counts, origin, names of features and encoding.
-        columns: F, None without features.
+        told: what they do not tell.
         source: what the store was made of, to know it again.
     """
     meta: dict[str, Any] = {
@@ -133,11 +152,11 @@ def finish(folder: Path, told: Graph, columns: int | None, source: dict[str, Any
         "version": VERSION,
         "nodes": (folder / "indptr.i64").stat().st_size // 8 - 1,
         "entries": (folder / "indices.i32").stat().st_size // 4,
-        "columns": columns,
+        "columns": told.width,
         "directed": told.directed,
         "counts": asdict(told.counts),
         "origin": None if told.origin is None else asdict(told.origin),
-        "feature_names": told.feature_names,
+        "feature_names": told.names,
         "encoding": None if told.encoding is None else told.encoding.record(),
         "source": source,
         "files": {entry.name: entry.stat().st_size for entry in sorted(folder.iterdir())},
