@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,7 @@ class Reading:
         encode: ``columns``, ``drop`` and ``fill_missing`` of the features.
     """
 
-    columns: EdgeColumns = EdgeColumns()
+    columns: EdgeColumns = field(default=EdgeColumns())
     directed: bool = False
     repeated: str = "max"
     features: StrPath | None = None
@@ -303,6 +303,7 @@ def _database(store: Path, edges: int, memory: int) -> Iterator["DuckDBPyConnect
             "autoload_known_extensions": "false",
         }
         with duckdb.connect(os.path.join(folder, "edges.duckdb"), config=settings) as base:
+            base.execute("SET enable_progress_bar = false")  # which it writes to stdout
             try:
                 yield base
             except duckdb.OutOfMemoryException as error:

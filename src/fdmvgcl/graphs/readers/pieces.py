@@ -136,9 +136,11 @@ class TextPieces(Pieced):
         line, rest = 1, b""
         try:
             with pa.input_stream(str(self.path), compression=self._packing) as stream:
-                while block := stream.read(_BYTES):
-                    rest += block
-                    cut = _cut(rest)
+                following = stream.read(_BYTES)
+                while following:
+                    rest += following
+                    following = stream.read(_BYTES)
+                    cut = _cut(rest) if following else 0
                     if cut:
                         yield rest[:cut], line
                         line += rest.count(b"\n", 0, cut)
