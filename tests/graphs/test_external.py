@@ -148,9 +148,7 @@ def test_features_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, st
         monkeypatch.setattr(external_features, "_HELD", MEMORY)
     rng = np.random.default_rng(0)
     ids = [str(i) if integers else f"n{i}" for i in range(30)]
-    (tmp_path / "edges.csv").write_text(
-        "source,target\n" + "".join(f"{ids[i]},{ids[i * 7 % 30]}\n" for i in range(28))
-    )
+    (tmp_path / "edges.csv").write_text("source,target\n" + "".join(f"{ids[i]},{ids[i * 7 % 30]}\n" for i in range(28)))
     order = rng.permutation(np.arange(2, 30))  # two nodes have no row, and some only have one
     columns: dict[str, Any] = {"id": [ids[i] for i in order], "age": rng.random(28), "zero": [-0.0] * 28}
     columns |= {"town": rng.choice(["Rom", "Ulm"], 28), "vector": pa.array(rng.random((28, 3)).tolist())}

@@ -166,6 +166,9 @@ def embed(
     device: o.Device = None,
     changes: o.Set = None,
     settings: o.SettingsFile = None,
+    reader: o.EdgeReader = "auto",
+    memory: o.Memory = None,
+    scratch: o.Scratch = None,
     data_root: o.DataRoot = None,
     quiet: o.Quiet = False,
     help_all: o.HelpAll = False,
@@ -198,7 +201,19 @@ def embed(
         until=until,
         half_life=half_life,
     )
-    wanted = command.EmbedOptions(output, labels, keep_views, resume, data_root, not no_report, level, force)
+    wanted = command.EmbedOptions(
+        output,
+        labels,
+        keep_views,
+        resume,
+        data_root,
+        report=not no_report,
+        level=level,
+        force=force,
+        memory=memory,
+        scratch=scratch,
+        reader=reader,
+    )
     try:
         command.embed(source, model, reading, wanted, Reporter(quiet))
     except command.Interrupted:

@@ -1,6 +1,7 @@
 """``fdmvgcl embed``: a graph in, a folder with embeddings, model and history out."""
 
-from dataclasses import dataclass
+import shutil
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from fdmvgcl.cli.console import Reporter, gigabytes
 from fdmvgcl.cli.graphs import GraphLabels, assess_graphs, open_graphs, read_graph_labels
 from fdmvgcl.cli.report import report, run_record
-from fdmvgcl.cli.sources import ReadOptions, open_source
+from fdmvgcl.cli.sources import Reader, ReadOptions, Room, open_source
 from fdmvgcl.diffusion.cost import Order
 from fdmvgcl.errors import UserError
 from fdmvgcl.evaluation.labelled import Labelled
@@ -61,6 +62,9 @@ class EmbedOptions:
     report: bool = True
     level: Literal["node", "graph"] = "node"
     force: bool = False
+    memory: int | None = None
+    scratch: Path | None = None
+    reader: Reader = "auto"
 
 
 def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptions, reporter: Reporter) -> None:
@@ -68,6 +72,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
     model.check_parameters()
     folder = ResultFolder(options.output or default_folder(source))
     with folder.claimed(None if options.force or options.resume else source):
+        options = replace(options, scratch=options.scratch or folder.scratch)
         graph, labelled = (_read if options.level == "node" else _read_many)(source, reading, options, reporter)
         fingerprint = graph_fingerprint(graph)
         if options.resume and is_finished(folder, views=options.keep_views):
@@ -95,6 +100,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
         _conclude(model, z, "nodes" if isinstance(graph, Graph) else "graphs", folder, reporter)
         if options.report:
             report(folder, reporter)
+        shutil.rmtree(folder.scratch, ignore_errors=True)
 
 
 def _assess(
@@ -124,7 +130,9 @@ def describe(graph: Graph | GraphSet, reporter: Reporter) -> None:
 def _read(
     source: str, reading: ReadOptions, options: EmbedOptions, reporter: Reporter
 ) -> tuple[Graph, Labelled | None]:
-    opened = open_source(source, reading, options.data_root)
+    assert options.scratch is not None
+    room = Room(options.memory or machine_memory() // 2, options.scratch, options.reader, reporter.remark)
+    opened = open_source(source, reading, options.data_root, room)
     graph, dataset = opened.graph, opened.dataset
     describe(graph, reporter)
     if dataset is not None and Path(source).is_file():

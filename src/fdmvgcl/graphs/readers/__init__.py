@@ -13,6 +13,7 @@ from fdmvgcl.graphs.readers.ids import read_ids
 from fdmvgcl.graphs.readers.matrices import read_matrix_graph
 from fdmvgcl.graphs.readers.opening import STDIN, content, form_of
 from fdmvgcl.graphs.readers.tables import TABLES
+from fdmvgcl.graphs.store import is_store, open_store
 from fdmvgcl.graphs.temporal import Window
 
 __all__ = ["FeatureTable", "InputError", "read_features", "read_graph", "read_ids", "read_labels", "read_splits"]
@@ -42,7 +43,7 @@ def read_graph(
 
     Delimited text (see :mod:`fdmvgcl.graphs.readers.text`), Parquet, Arrow, JSON lines, GraphML, Matrix Market or a
     SciPy ``.npz``, by the name's ending, else by how the file begins; packed with gzip, zstd, bzip2 or lz4 or not;
-    ``-`` is the standard input.
+    ``-`` is the standard input. A folder of :mod:`fdmvgcl.graphs.store` is opened as it is.
 
     Args:
         path: the edges. Whether a text has a header, and which columns are the ends, is recognised where it is certain
@@ -65,6 +66,10 @@ def read_graph(
                 raise ArgumentError(argument, "is for columns of features, and there are none")
     elif str(path) == str(features) == STDIN:
         raise ArgumentError("features", "must be another file: the standard input is read once")
+    if is_store(path):
+        if features is not None:
+            raise ArgumentError("features", "must not be given with a graph store, which holds its own")
+        return open_store(path)
     window = Window(since, until, half_life)
     asked = EdgeColumns(source, target, weight, header)
     data = content(path)

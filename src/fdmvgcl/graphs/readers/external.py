@@ -70,8 +70,8 @@ def read_external(
     path: StrPath,
     store: StrPath,
     memory: int,
-    how: Reading = Reading(),
-    tell: Tell = lambda text: None,  # noqa: B008
+    how: Reading = Reading(),  # noqa: B008, it is frozen
+    tell: Tell = lambda text: None,
 ) -> Graph:
     """The graph of a file, left in a store that must not be there yet.
 
