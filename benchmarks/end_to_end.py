@@ -57,6 +57,13 @@ def features_of(nodes: int, columns: int, seed: int = 1) -> Iterator[pa.Table]:
         yield pa.table({"id": numbers, **{f"x{j}": rows[:, j] for j in range(columns)}})
 
 
+def cnr_edges() -> Iterator[pa.Table]:
+    """The links of cnr-2000, from page to page."""
+    with np.load(data_root() / "cnr-2000" / "raw" / "cnr-2000_csr.npz") as arrays:
+        indptr, indices = arrays["indptr"], arrays["indices"]
+    yield pa.table({"source": np.repeat(np.arange(len(indptr) - 1), np.diff(indptr)), "target": indices})
+
+
 def write(path: Path, tables: Iterator[pa.Table]) -> None:
     """Pieces as one Parquet file, unless it is there."""
     if path.exists():
@@ -71,8 +78,8 @@ def write(path: Path, tables: Iterator[pa.Table]) -> None:
 def files_of(name: str, folder: Path) -> list[str]:
     """SOURCE and options of a size."""
     if name == CNR:
-        found = sorted((data_root() / "cnr-2000").glob("*edges*")) or sorted((data_root() / "cnr-2000").iterdir())
-        return [str(found[0]), "--no-header"]
+        write(folder / "cnr-edges.parquet", cnr_edges())
+        return [str(folder / "cnr-edges.parquet")]
     nodes, edges, columns = SIZES[name]
     write(folder / f"{name}-edges.parquet", edges_of(nodes, edges))
     write(folder / f"{name}-nodes.parquet", features_of(nodes, columns))

@@ -111,7 +111,7 @@ class Prepared:
         """Features diffused for every order at once, if that is the order of work; it serves undirected graphs."""
         if self.chosen.order_of_work == "project" or self.graph.directed:
             return None
-        modes = _modes(self.spec, self.smallest_alpha) if self.chosen.order_of_work == "interpolate" else None
+        modes = modes_of(self.spec, self.smallest_alpha) if self.chosen.order_of_work == "interpolate" else None
         x, least = self.features.dense(), self.smallest_alpha
         return diffusion_basis(x, self.operator, self.spec, smallest_alpha=least, modes=modes)
 
@@ -141,7 +141,7 @@ def prepare(
         transform = transform.centred(table)
     scaling = suggested_view_scaling(transform) if settings.view_scaling == "auto" else settings.view_scaling
     spec = make_spec(settings, model.time, skip, weight)
-    work = _workload(model, graph, transform, spec)
+    work = workload(model, graph, transform, spec)
     order, work = _order(model, graph, spec, work, order_of_work, memory_limit)
     told.append(_ORDERS_TOLD[order] + ("" if order_of_work else ", the faster way here"))
     chosen = Chosen(transform, skip, weight, scaling, order, tuple(told), graph.encoding)
@@ -241,7 +241,7 @@ def _order(
     if graph.directed or settings.learn_time or settings.learn_skip or settings.dynamics != LINEAR:
         return "project", work  # the basis serves undirected graphs, linear dynamics, and a degree known beforehand
     if asked == "interpolate" or (asked is None and not work.fits(memory_limit)):
-        modes = _modes(spec, model.schedule.smallest_alpha)
+        modes = modes_of(spec, model.schedule.smallest_alpha)
         if modes is None and asked is not None:
             raise ArgumentError("order_of_work", "must not be 'interpolate': no few orders stand for all others here")
         fewer = replace(work, modes=None if modes is None else len(modes))
@@ -249,13 +249,14 @@ def _order(
     return asked or work.faster_order(memory_limit), work
 
 
-def _modes(spec: Filter, smallest_alpha: float) -> Modes | None:
+def modes_of(spec: Filter, smallest_alpha: float) -> Modes | None:
     """For every order that training can come to, from those that it begins with."""
     least = min(smallest_alpha, float(spec.alpha.min()))
     return choose_modes(spec, smallest_alpha=least, tolerance=TOLERANCE[torch.float32])
 
 
-def _workload(model: "FDMVGCL", graph: Graph, transform: FeatureTransform, spec: Filter) -> Workload:
+def workload(model: "FDMVGCL", graph: Graph, transform: FeatureTransform, spec: Filter) -> Workload:
+    """What an epoch's cost depends on."""
     width, dense = transform.width, not transform.columns or isinstance(graph.features, np.ndarray)
     entries = graph.num_nodes * width
     if not dense:
