@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime
+import errno
 import io
 import lzma
 import os
@@ -57,8 +58,9 @@ def atomic_write(path: StrPath) -> Iterator[IO[bytes]]:
             handle.flush()
             os.fsync(handle.fileno())
         os.replace(aside, target)
-    except BaseException:
+    except BaseException as error:
         aside.unlink(missing_ok=True)
+        _name(error, target)
         raise
     _sync_folder(target.parent)
 
@@ -81,10 +83,17 @@ def atomic_folder(path: StrPath) -> Iterator[Path]:
                 os.fsync(handle.fileno())
         _sync_folder(aside)
         os.rename(aside, target)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(aside, ignore_errors=True)
+        _name(error, target)
         raise
     _sync_folder(target.parent)
+
+
+def _name(error: BaseException, path: Path) -> None:
+    """Have a full disk say where it is full."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
+        error.filename = os.fspath(path)
 
 
 @contextlib.contextmanager

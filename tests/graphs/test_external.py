@@ -277,3 +277,34 @@ def test_reading_takes_at_most_a_hundred_bytes_an_edge(tmp_path: Path) -> None:
     command = [sys.executable, "-c", MEASURE, str(tmp_path / "edges.parquet"), str(tmp_path / "store")]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert int(told) < 100 * edges
+
+
+def test_a_folder_of_parts_is_one_table(tmp_path: Path) -> None:
+    (tmp_path / "edges").mkdir()
+    (tmp_path / "edges" / "_SUCCESS").touch()
+    for number, names in enumerate(("abc", "bcd", "")):
+        columns = pa.table({"source": pa.array([*names], pa.string()), "target": pa.array([*names[::-1]], pa.string())})
+        pq.write_table(columns, tmp_path / "edges" / f"part-{number}.parquet")
+    found = same(tmp_path / "edges", tmp_path / "store")
+    assert tuple(found.ids) == ("a", "b", "c", "d")
+    pq.write_table(pa.table({"source": ["a"]}), tmp_path / "edges" / "part-9.parquet")
+    with pytest.raises(InputError, match="parts of the same columns"):
+        Graph.read(tmp_path / "edges")
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "told"),
+    [
+        (duckdb.IOException("IO Error: No space left on device"), OSError, "No space left on device"),
+        (duckdb.TransactionException("Failed to commit: No space left on device"), OSError, "No space left"),
+        (duckdb.OutOfMemoryException("max_temp_directory_size exceeded"), OSError, "No space left"),
+        (duckdb.OutOfMemoryException("failed to allocate"), UserError, "memory must be more than 1000 bytes"),
+        (duckdb.InternalException("a fault"), duckdb.InternalException, "a fault"),
+    ],
+)
+def test_what_duckdb_runs_out_of_is_told_as_elsewhere(
+    tmp_path: Path, error: Exception, kind: type[Exception], told: str
+) -> None:
+    with pytest.raises(kind, match=told), external._database(tmp_path / "store", 1, 1000):
+        raise error
+    assert not list(tmp_path.iterdir())

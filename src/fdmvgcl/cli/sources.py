@@ -19,6 +19,7 @@ from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.graphs.readers.edges import EdgeColumns
 from fdmvgcl.graphs.readers.opening import STDIN
 from fdmvgcl.graphs.readers.outlook import look_ahead
+from fdmvgcl.graphs.readers.pieces import size_of
 from fdmvgcl.graphs.store import is_store, open_store, source_of
 
 Reader = Literal["auto", "memory", "duckdb"]
@@ -99,7 +100,7 @@ class Room:
             if only is not None:
                 raise ArgumentError("reader", f"must be memory with --{only.replace('_', '-')}")
             return True
-        if only is not None or _MOST_TIMES * os.path.getsize(source) <= self.memory:
+        if only is not None or _MOST_TIMES * size_of(source) <= self.memory:
             return False
         found = look_ahead(source, options.columns_of_edges)
         if found is None or found.bytes_in_memory <= self.memory:

@@ -5,6 +5,7 @@ limit of memory, on disk where they exceed it; what is merged is merged by the s
 equal entries at a time. An entry is one number of 63 bits: its row, its column, and whether it is listed or reversed.
 """
 
+import errno
 import os
 import shutil
 import tempfile
@@ -28,7 +29,7 @@ from fdmvgcl.graphs.provenance import Counts, counted
 from fdmvgcl.graphs.readers.edges import EdgeColumns, find_ends, find_weight, origin_of
 from fdmvgcl.graphs.readers.external_features import Wide, read_wide, write_wide
 from fdmvgcl.graphs.readers.header import known_pair
-from fdmvgcl.graphs.readers.pieces import Pieced, open_pieces
+from fdmvgcl.graphs.readers.pieces import Pieced, open_pieces, parts_of
 from fdmvgcl.graphs.readers.tables import WEIGHT_RULE, Table
 from fdmvgcl.graphs.readers.timing import by_time
 from fdmvgcl.graphs.store import MOST_NODES, EdgeFiles, Told, finish, open_store, write_ids
@@ -116,8 +117,8 @@ def source_record(path: StrPath, how: Reading) -> dict[str, Any]:
     """What a store is made of: files by size and time of change, and how they were read."""
 
     def stamp(file: StrPath) -> list[Any]:
-        found = os.stat(file)
-        return [os.path.abspath(file), found.st_size, found.st_mtime_ns]
+        parts = [os.stat(part) for part in parts_of(file)]
+        return [os.path.abspath(file), *([part.st_size, part.st_mtime_ns] for part in parts)]
 
     options = {"columns": repr(how.columns), "directed": how.directed, "repeated": how.repeated}
     features = None if how.features is None else stamp(how.features)
@@ -306,18 +307,20 @@ def _database(store: Path, edges: int, memory: int) -> Iterator["DuckDBPyConnect
             base.execute("SET enable_progress_bar = false")  # which it writes to stdout
             try:
                 yield base
-            except duckdb.OutOfMemoryException as error:
-                raise _no_room(error, memory) from error
-            except duckdb.IOException as error:
-                raise OSError(28, "no space left on the disk that edges are sorted on", str(store.parent)) from error
+            except duckdb.Error as error:
+                raise _told(error, store, memory) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _no_room(error: Exception, memory: int) -> UserError:
-    if "No space left" in str(error) or "max_temp_directory_size" in str(error):
-        return UserError("the disk that edges are sorted on is full; name another with --scratch")
-    return ArgumentError("memory", f"must be more than {memory} bytes for this file: DuckDB had no room left")
+def _told(error: Exception, store: Path, memory: int) -> Exception:
+    """What DuckDB ran out of, as any other part of this library would say it; other faults as they are."""
+    text = str(error)
+    if "No space left" in text or "max_temp_directory_size" in text:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(store.parent))
+    if type(error).__name__ == "OutOfMemoryException":
+        return ArgumentError("memory", f"must be more than {memory} bytes to sort this file's edges")
+    return error
 
 
 def require() -> Any:

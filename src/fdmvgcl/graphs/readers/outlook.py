@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from fdmvgcl.errors import UserError
 from fdmvgcl.files import StrPath
 from fdmvgcl.graphs.readers.edges import EdgeColumns, find_ends
-from fdmvgcl.graphs.readers.pieces import ParquetPieces, Pieced, open_pieces
+from fdmvgcl.graphs.readers.pieces import ParquetPieces, Pieced, open_pieces, size_of
 from fdmvgcl.graphs.store import is_store, open_store
 
 # Bytes an edge that the reader in memory takes at its peak, and, beside a fixed part, that through DuckDB.
@@ -60,7 +60,7 @@ def look_ahead(path: StrPath, columns: EdgeColumns = EdgeColumns(), features: St
     except (UserError, OSError):  # the reader will say it better
         return None
     text = not isinstance(table, ParquetPieces)
-    return Outlook(os.path.getsize(path), table.rows, nodes, width, unpacked, text)
+    return Outlook(size_of(path), table.rows, nodes, width, unpacked, text)
 
 
 def _rows_of_features(path: StrPath | None) -> tuple[int, int, int]:

@@ -41,7 +41,12 @@ class Pieced(ABC):
 
 
 def open_pieces(path: StrPath, columns: EdgeColumns) -> Pieced:
-    """A Parquet file or a delimited text in UTF-8, packed or not; :class:`InputError` for what cannot be cut."""
+    """Parquet, a file or a folder of parts, or a delimited text in UTF-8, packed or not.
+
+    :class:`InputError` for what cannot be cut.
+    """
+    if is_parts(path):
+        return ParquetPieces(path)
     file_size(path)
     with open(path, "rb") as handle:
         start = handle.read(4096)
@@ -71,18 +76,39 @@ class _Rows(TypedTable):
         return super().where(self._first + row)
 
 
+def is_parts(path: StrPath) -> bool:
+    """Whether it is a folder of Parquet files, as Spark and its like write."""
+    return Path(path).is_dir() and next(Path(path).glob("*.parquet"), None) is not None
+
+
+def size_of(path: StrPath) -> int:
+    """Bytes of a file, or of all parts."""
+    return sum(part.stat().st_size for part in parts_of(path))
+
+
+def parts_of(path: StrPath) -> list[Path]:
+    """The files of a folder of parts, else the file."""
+    return sorted(Path(path).glob("*.parquet")) if is_parts(path) else [Path(path)]
+
+
 class ParquetPieces(Pieced):
-    """A Parquet file, a million rows at a time."""
+    """Parquet, a million rows at a time; the parts of a folder in the order of their names."""
 
     def __init__(self, path: StrPath) -> None:
         self.path = path
+        self.rows = self.bytes = 0
+        schemas = []
         try:
-            with pq.ParquetFile(path, memory_map=True) as file:
-                self.rows = file.metadata.num_rows
-                self.bytes = sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
-                empty = file.schema_arrow.empty_table()
+            for part in parts_of(path):
+                with pq.ParquetFile(part, memory_map=True) as file:
+                    self.rows += file.metadata.num_rows
+                    self.bytes += sum(file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups))
+                    schemas.append(file.schema_arrow.remove_metadata())
         except _BROKEN as error:
             raise self._broken(error) from None
+        if any(schema != schemas[0] for schema in schemas):
+            raise InputError(path, "must hold parts of the same columns, and does not")
+        empty = schemas[0].empty_table()
         self.head = next((piece for piece, _ in self.pieces(None)), _Rows(path, empty, 0))
 
     def pieces(self, columns: Sequence[int] | None) -> Iterator[tuple[Table, Sequence[int]]]:
@@ -96,13 +122,18 @@ class ParquetPieces(Pieced):
     def batches(self, names: Sequence[str] | None, rows: int = _ROWS) -> Iterator[pa.Table]:
         """Rows of some columns, of all if None; nothing but the rows is held."""
         try:
-            with pq.ParquetFile(self.path, memory_map=True) as file:
-                for batch in file.iter_batches(rows, columns=names):
-                    yield pa.Table.from_batches([batch])
+            for part in parts_of(self.path):
+                with pq.ParquetFile(part, memory_map=True) as file:
+                    for batch in file.iter_batches(rows, columns=names):
+                        yield pa.Table.from_batches([batch])
         except _BROKEN as error:
             if isinstance(error, InputError):
                 raise
             raise self._broken(error) from None
+
+    def whole(self) -> Table:
+        """All of it at once."""
+        return _Rows(self.path, pa.concat_tables(self.batches(None)), 0) if self.rows else self.head
 
     def _broken(self, error: Exception) -> InputError:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
