@@ -11,10 +11,9 @@ import torch
 
 from fdmvgcl.diffusion.cost import REFERENCE, Order, Rates, Work, Workload
 from fdmvgcl.diffusion.linear import TOLERANCE
-from fdmvgcl.dynamics import LINEAR
 from fdmvgcl.fractional.response import chebyshev_coefficients
 from fdmvgcl.graphs.readers.outlook import BY_DUCKDB, IN_MEMORY, Outlook
-from fdmvgcl.learning.prepare import Prepared, make_spec, modes_of, workload
+from fdmvgcl.learning.prepare import Prepared, choose_order, make_spec, modes_of, workload
 from fdmvgcl.learning.structure import COLUMNS
 
 if TYPE_CHECKING:
@@ -94,14 +93,14 @@ class Plan:
     @property
     def refusal(self) -> str | None:
         """Why this cannot be done here, and what to do; None if it can."""
-        if self.free is not None and self.disk > self.free:
-            told = f"this writes about {_bytes(self.disk)} and the disk has {_bytes(self.free)} of room"
-            return f"{told}; use another --output or --scratch"
         if self.memory > REFUSED * self.present:
             phase = self.largest
             told = f"{phase.name} needs about {_bytes(phase.memory)} of memory and this machine has"
             advice = "--reader duckdb" if phase.name == "reading" else "a smaller --dim or fewer --views"
             return f"{told} {_bytes(self.present)}; use {advice}"
+        if self.free is not None and self.disk > self.free:
+            told = f"this writes about {_bytes(self.disk)} and the disk has {_bytes(self.free)} of room"
+            return f"{told}; use another --output or --scratch"
         return None
 
     @property
@@ -178,15 +177,13 @@ def plan_ahead(model: "FDMVGCL", outlook: Outlook, present: int, memory: int, di
         memory: bytes that work may take.
         directed: whether edges keep their direction.
     """
-    settings = model.diffusion
     width = outlook.columns or COLUMNS
-    spec = make_spec(settings, model.time, 0)
+    spec = make_spec(model.diffusion, model.time, 0)
     degree = chebyshev_coefficients(spec, TOLERANCE[torch.float32]).shape[1] - 1
     entries = outlook.edges * (1 if directed else 2) + outlook.nodes
     size = outlook.nodes * width
     work = Workload(outlook.nodes, entries, width, size, True, model.dim, model.views, degree)
-    projected = directed or settings.learn_time or settings.learn_skip or settings.dynamics != LINEAR
-    order: Order = "project" if projected else work.faster_order(memory)
+    order, work = choose_order(model, directed, spec, work, None, memory)
     return plan(model, work, order, present, outlook=outlook, structure=not outlook.columns, **more)
 
 

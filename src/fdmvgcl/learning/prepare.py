@@ -142,7 +142,7 @@ def prepare(
     scaling = suggested_view_scaling(transform) if settings.view_scaling == "auto" else settings.view_scaling
     spec = make_spec(settings, model.time, skip, weight)
     work = workload(model, graph, transform, spec)
-    order, work = _order(model, graph, spec, work, order_of_work, memory_limit)
+    order, work = choose_order(model, graph.directed, spec, work, order_of_work, memory_limit)
     told.append(_ORDERS_TOLD[order] + ("" if order_of_work else ", the faster way here"))
     chosen = Chosen(transform, skip, weight, scaling, order, tuple(told), graph.encoding)
     return assemble(model, graph, chosen, work.training_bytes(order) + _stepping_bytes(model, graph, spec), operator)
@@ -229,8 +229,8 @@ def make_spec(settings: Diffusion, time: float, skip: int, skip_weight: float = 
     return make_filter(ends, time, scheme=scheme, step=step, skip=skip, skip_weight=skip_weight)
 
 
-def _order(
-    model: "FDMVGCL", graph: Graph, spec: Filter, work: Workload, asked: Order | None, memory_limit: int | None
+def choose_order(
+    model: "FDMVGCL", directed: bool, spec: Filter, work: Workload, asked: Order | None, memory_limit: int | None
 ) -> tuple[Order, Workload]:
     """The order of work, and the work with what the basis then holds. Modes serve where all terms do not fit."""
     settings = model.diffusion
@@ -238,7 +238,7 @@ def _order(
         raise ArgumentError("order_of_work", f"must be one of {(None, *ORDERS)}, got {asked!r}")
     if asked not in (None, "project") and settings.dynamics != LINEAR:
         raise ArgumentError("order_of_work", f"must be 'project' for non-linear dynamics, got {asked!r}")
-    if graph.directed or settings.learn_time or settings.learn_skip or settings.dynamics != LINEAR:
+    if directed or settings.learn_time or settings.learn_skip or settings.dynamics != LINEAR:
         return "project", work  # the basis serves undirected graphs, linear dynamics, and a degree known beforehand
     if asked == "interpolate" or (asked is None and not work.fits(memory_limit)):
         modes = modes_of(spec, model.schedule.smallest_alpha)
