@@ -2,11 +2,13 @@
 
 import contextlib
 import datetime
+import errno
 import io
 import lzma
 import os
 import platform
 import secrets
+import shutil
 import struct
 import zipfile
 import zlib
@@ -56,10 +58,42 @@ def atomic_write(path: StrPath) -> Iterator[IO[bytes]]:
             handle.flush()
             os.fsync(handle.fileno())
         os.replace(aside, target)
-    except BaseException:
+    except BaseException as error:
         aside.unlink(missing_ok=True)
+        _name(error, target)
         raise
     _sync_folder(target.parent)
+
+
+@contextlib.contextmanager
+def atomic_folder(path: StrPath) -> Iterator[Path]:
+    """A folder beside ``path`` that becomes it when the block ends well, and vanishes when it does not.
+
+    ``path`` must not be there yet.
+    """
+    target = Path(path)
+    if target.exists():
+        raise InputError(path, "is there already; name another folder")
+    aside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        aside.mkdir()
+        yield aside
+        for entry in aside.iterdir():
+            with open(entry, "rb") as handle:
+                os.fsync(handle.fileno())
+        _sync_folder(aside)
+        os.rename(aside, target)
+    except BaseException as error:
+        shutil.rmtree(aside, ignore_errors=True)
+        _name(error, target)
+        raise
+    _sync_folder(target.parent)
+
+
+def _name(error: BaseException, path: Path) -> None:
+    """Have a full disk say where it is full."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC and error.filename is None:
+        error.filename = os.fspath(path)
 
 
 @contextlib.contextmanager

@@ -15,6 +15,7 @@ from fdmvgcl.cli.graphs import plain_rows
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.graph_file import load_either
+from fdmvgcl.graphs.node_ids import Ids
 from fdmvgcl.results.outputs import ResultFolder
 from fdmvgcl.results.vectors import VectorFile
 
@@ -77,7 +78,7 @@ def _tell(found: Clusters, reporter: Reporter) -> None:
 
 
 def _described(
-    found: Clusters, ids: tuple[str, ...], known: tuple[NDArray[np.int64], tuple[str, ...]] | None
+    found: Clusters, ids: Ids, known: tuple[NDArray[np.int64], tuple[str, ...]] | None
 ) -> dict[str, list[Any]]:
     """Each cluster's size, how close it is, the nodes nearest to its centre, and its most frequent label."""
     table: dict[str, list[Any]] = {"cluster": [], "nodes": [], "mean cosine": [], "most like its centre": []}

@@ -1,8 +1,9 @@
 """``fdmvgcl embed``: a graph in, a folder with embeddings, model and history out."""
 
 import shlex
+import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,10 +13,10 @@ from numpy.typing import NDArray
 
 from fdmvgcl.cli.console import Reporter, gigabytes
 from fdmvgcl.cli.graphs import GraphLabels, assess_graphs, open_graphs, read_graph_labels
+from fdmvgcl.cli.plan import foretell, heed, room_of
 from fdmvgcl.cli.report import report, run_record
-from fdmvgcl.cli.sources import ReadOptions, open_source
+from fdmvgcl.cli.sources import Reader, ReadOptions, open_source
 from fdmvgcl.diffusion.cost import Order
-from fdmvgcl.errors import UserError
 from fdmvgcl.evaluation.labelled import Labelled
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
@@ -28,6 +29,7 @@ from fdmvgcl.learning.diagnostics import (
     significant,
 )
 from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.plan import plan_exactly
 from fdmvgcl.learning.prepare import Prepared
 from fdmvgcl.learning.settings import dotted
 from fdmvgcl.learning.training import Observer, Trainer
@@ -47,8 +49,6 @@ from fdmvgcl.results.outputs import ResultFolder, default_folder, write_views
 from fdmvgcl.results.vectors import write_vectors
 
 HOMOPHILY_NEIGHBOURS = 10
-# The estimate is rough, so only what is far beyond the machine is refused.
-_REFUSED, _CLOSE = 1.5, 0.7
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,9 @@ class EmbedOptions:
     report: bool = True
     level: Literal["node", "graph"] = "node"
     force: bool = False
+    memory: int | None = None
+    scratch: Path | None = None
+    reader: Reader = "auto"
 
 
 def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptions, reporter: Reporter) -> None:
@@ -71,6 +74,9 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
     model.check_parameters()
     folder = ResultFolder(options.output or default_folder(source))
     with folder.claimed(None if options.force or options.resume else source):
+        options = replace(options, scratch=options.scratch or folder.scratch)
+        if options.level == "node" and not (options.resume and is_finished(folder, views=options.keep_views)):
+            foretell(source, model, reading, options, reporter)
         graph, labelled = (_read if options.level == "node" else _read_many)(source, reading, options, reporter)
         fingerprint = graph_fingerprint(graph)
         if options.resume and is_finished(folder, views=options.keep_views):
@@ -99,6 +105,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
         _conclude(model, z, "nodes" if isinstance(graph, Graph) else "graphs", folder, reporter)
         if options.report:
             report(folder, reporter)
+        shutil.rmtree(folder.scratch, ignore_errors=True)
 
 
 def _assess(
@@ -128,7 +135,7 @@ def describe(graph: Graph | GraphSet, reporter: Reporter) -> None:
 def _read(
     source: str, reading: ReadOptions, options: EmbedOptions, reporter: Reporter
 ) -> tuple[Graph, Labelled | None]:
-    opened = open_source(source, reading, options.data_root)
+    opened = open_source(source, reading, options.data_root, room_of(options, reporter.remark))
     graph, dataset = opened.graph, opened.dataset
     describe(graph, reporter)
     if dataset is not None and Path(source).is_file():
@@ -176,13 +183,10 @@ def _prepare(model: FDMVGCL, graph: Graph | GraphSet, order: Order | None, repor
         reporter.say(f"  {sentence}")
     if model.feature_settings.initialisation == "whitened":
         reporter.say("  whitening what neighbours differ in: eigenvectors of a matrix as wide as the features")
-    needed, present = prepared.memory, machine_memory()
-    reporter.say(f"  training takes about {gigabytes(needed)} of memory")
-    if model.device.startswith("cpu") and needed > _REFUSED * present:
-        told = f"training needs about {gigabytes(needed)} of memory and this machine has {gigabytes(present)}"
-        raise UserError(f"{told}; use a smaller --dim or fewer --views")
-    if model.device.startswith("cpu") and needed > _CLOSE * present:
-        reporter.warn(f"that is close to all that this machine has ({gigabytes(present)})")
+    plan = plan_exactly(model, prepared, machine_memory())
+    reporter.say(f"  training takes about {gigabytes(plan.memory)} of memory")
+    if model.device.startswith("cpu"):
+        heed(plan, reporter)
     return prepared
 
 

@@ -1,5 +1,6 @@
 """Options of the command line, by panel of ``--help``. Nothing here imports torch: help must be there at once."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -113,6 +114,31 @@ DataRoot = Annotated[
     _option(
         COMMON, "--data-root", "Where data sets lie; without it FDMVGCL_DATA, else the cache folder.", metavar="DIR"
     ),
+]
+
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def _size(text: str) -> int:
+    """``8GB`` as bytes."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?B|)", text.strip().upper())
+    size = 0 if found is None else int(float(found[1]) * _UNITS[found[2]])
+    if size < 1:
+        raise typer.BadParameter(f"must be a size such as 8GB or 500MB, got {text!r:.60}")
+    return size
+
+
+Memory = Annotated[
+    int | None,
+    _option(COMMON, "--memory", "What work may take; without it half of the machine's.", parser=_size, metavar="SIZE"),
+]
+Scratch = Annotated[
+    Path | None,
+    _rare(COMMON, "--scratch", "A folder for what exceeds memory; without it DIR/scratch.", metavar="DIR"),
+]
+EdgeReader = Annotated[
+    Literal["auto", "memory", "duckdb"],
+    _rare(INPUT, "--reader", "Read SOURCE at once (memory), in pieces (duckdb), or as it fits the memory (auto)."),
 ]
 
 # -- output -----------------------------------------------------------------------------------------------------------

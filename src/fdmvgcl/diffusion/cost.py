@@ -9,12 +9,53 @@ from fdmvgcl.machine import machine_memory
 Order = Literal["project", "diffuse", "interpolate"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
-# Seconds of one unit of work on the machine of benchmarks/results; only their ratios matter.
-_GEMM = 1.0 / 1.1e11  # a floating-point operation of a dense product
-_SPARSE = 1.0 / 5.4e9  # a multiply-add of a sparse product X W
-_SWEEP = 1.0 / 2.0e10  # a multiply-add of the recurrence on the widest panels, with its share of memory traffic
-_NARROWING = 0.6  # the recurrence slows down by (widest / width)^0.6 on panels that a larger graph makes narrower
-_STREAM = 1.0 / 1.0e10  # a byte of the basis read from memory
+# The recurrence slows down by (widest / width)^0.6 on panels that a larger graph makes narrower.
+_NARROWING = 0.6
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Seconds of one unit of work, by all threads; the defaults are those of the machine of ``benchmarks/results``.
+
+    Args:
+        gemm: a floating-point operation of a dense product.
+        sparse: a multiply-add of a sparse product X W.
+        sweep: a multiply-add of the recurrence on the widest panels, with its share of memory traffic.
+        stream: a byte read from memory.
+        scan: a number sorted, as reading does.
+        disk: a byte written, and on the disk.
+    """
+
+    gemm: float = 1.0 / 1.1e11
+    sparse: float = 1.0 / 5.4e9
+    sweep: float = 1.0 / 2.0e10
+    stream: float = 1.0 / 1.0e10
+    scan: float = 1.0 / 1.2e7
+    disk: float = 1.0 / 1.0e9
+
+
+REFERENCE = Rates()
+
+
+@dataclass(frozen=True)
+class Work:
+    """How many units there are of each kind: see :class:`Rates`."""
+
+    gemm: float = 0.0
+    sparse: float = 0.0
+    sweep: float = 0.0
+    stream: float = 0.0
+
+    def seconds(self, rates: Rates = REFERENCE) -> float:
+        """At these rates."""
+        return float(sum(value * getattr(rates, name) for name, value in vars(self).items()))
+
+
+def swept(nodes: int, entries: int, columns: int, degrees: int, panels: int = 4) -> float:
+    """Multiply-adds of a recurrence, as if its panels were the widest."""
+    width = panel_width(nodes, panels, 4) or NARROWEST
+    narrowing: float = (WIDEST / width) ** _NARROWING
+    return degrees * (entries + 3 * nodes) * columns * narrowing
 
 
 @dataclass(frozen=True)
@@ -40,20 +81,30 @@ class Workload:
     modes: int | None = None
 
     @property
-    def project_seconds(self) -> float:
+    def projecting(self) -> Work:
         """An epoch of projecting first: X W and its gradient, then the recurrence forth and back."""
         product = 2 * self.feature_entries * self.dim * self.views
-        projection = 2 * product * _GEMM if self.dense_features else product * _SPARSE
-        width = panel_width(self.nodes, 4, 4) or NARROWEST
-        sweep: float = _SWEEP * (WIDEST / width) ** _NARROWING
-        return projection + 2 * self.degree * (self.entries + 3 * self.nodes) * self.dim * self.views * sweep
+        sweeps = 2 * swept(self.nodes, self.entries, self.dim * self.views, self.degree)
+        return Work(2 * product, 0, sweeps) if self.dense_features else Work(0, product, sweeps)
+
+    @property
+    def diffusing(self) -> Work:
+        """An epoch of diffusing first: the basis contracted forth and back, and three dense products a view."""
+        products = 3 * 2 * self.nodes * self.features * self.dim * self.views
+        return Work(gemm=products, stream=2 * self.basis_bytes)
+
+    @property
+    def building(self) -> Work:
+        """The basis, once."""
+        return Work(sweep=swept(self.nodes, self.entries, self.features, self.degree), stream=2 * self.basis_bytes)
+
+    @property
+    def project_seconds(self) -> float:
+        return self.projecting.seconds()
 
     @property
     def diffuse_seconds(self) -> float:
-        """An epoch of diffusing first: the basis contracted forth and back, and three dense products a view."""
-        contraction = 2 * self.basis_bytes * _STREAM
-        products = 3 * 2 * self.nodes * self.features * self.dim * self.views * _GEMM
-        return contraction + products
+        return self.diffusing.seconds()
 
     @property
     def basis_bytes(self) -> int:

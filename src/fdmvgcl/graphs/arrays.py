@@ -38,12 +38,12 @@ def assemble_adjacency(
     key = source * num_nodes + target
     listed = one_way = len(key)
     if directed:
-        key, weight = _merged(key, weight, repeated)
+        key, weight = merged(key, weight, repeated)
         one_way = len(key)
         source, target = np.divmod(key, max(num_nodes, 1))
     else:
         one_way = int(np.count_nonzero(np.diff(np.sort(key), prepend=-1)))
-        key, weight = _merged(np.minimum(source, target) * num_nodes + np.maximum(source, target), weight, repeated)
+        key, weight = merged(np.minimum(source, target) * num_nodes + np.maximum(source, target), weight, repeated)
         low, high = np.divmod(key, max(num_nodes, 1))
         source, target = np.concatenate([low, high]), np.concatenate([high, low])
         weight = None if weight is None else np.concatenate([weight, weight])
@@ -65,7 +65,7 @@ def check_repeated(repeated: str) -> None:
         raise ArgumentError("repeated", f"must be one of {', '.join(REPEATED)}, got {shown(repeated)}")
 
 
-def _merged(
+def merged(
     key: NDArray[np.int64], weight: NDArray[np.float64] | None, repeated: str
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
     """Distinct keys, ascending, each with one weight made of all of its own."""
@@ -115,6 +115,12 @@ def canonical_csr(matrix: sparse.csr_array, dtype: type[np.floating]) -> sparse.
     index = np.int32 if small else np.int64
     parts = (matrix.data, matrix.indices.astype(index), matrix.indptr.astype(index))
     return sparse.csr_array(parts, shape=matrix.shape)
+
+
+def rows_of(indptr: NDArray[Any], first: int, last: int) -> NDArray[np.int64]:
+    """The row of each entry of compressed sparse rows, from the first to before the last, (last - first,)."""
+    low, high = np.searchsorted(indptr, first, side="right") - 1, np.searchsorted(indptr, last, side="left")
+    return np.repeat(np.arange(low, high), np.diff(np.clip(indptr[low : high + 1], first, last)))
 
 
 def as_features(features: Any) -> Features:

@@ -1,7 +1,7 @@
 """Graph: the library's one graph type. Ids, edges, weights and features, in an order that is the graph's own."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from fdmvgcl.graphs.arrays import (
     take_rows,
 )
 from fdmvgcl.graphs.encoding import Encoding, Kind
-from fdmvgcl.graphs.node_ids import encode_ids, id_order
+from fdmvgcl.graphs.node_ids import ArrowIds, Ids, Places, encode_ids, id_order
 from fdmvgcl.graphs.provenance import Counts, Origin, counted
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Graph:
     - Directed input is made undirected, unless ``directed=True``.
 
     Args:
-        ids: N distinct node ids, in node order.
+        ids: N distinct node ids, in node order: a tuple, or of a graph in a store what reads like one.
         adjacency: (N, N) float64; entry [i, j] is the weight of the edge from i to j. Symmetric unless ``directed``.
         features: (N, F) float32, dense or sparse (see :func:`~fdmvgcl.graphs.arrays.as_features`), or None.
         feature_names: F names, or None.
@@ -58,7 +58,7 @@ class Graph:
             them the way it was trained. Not kept by :meth:`save`.
     """
 
-    ids: tuple[str, ...]
+    ids: Ids
     adjacency: sparse.csr_array
     features: Features | None = None
     feature_names: tuple[str, ...] | None = None
@@ -307,7 +307,7 @@ class Graph:
             found = f"rows of {shown(row_ids[0])} …, nodes are {shown(self.ids[0])} …"
             raise ArgumentError("features", f"must have rows of the graph's nodes, got none: {found}")
         if missing and not fill_missing:
-            _refuse_missing(missing)
+            refuse_missing(missing[0], len(missing))
         graph = self._with_nodes([node for node in row_ids if node not in self._numbers])
         numbers = np.array([graph._numbers[node] for node in row_ids], dtype=np.int64)[codes]
         rows = np.full(graph.num_nodes, -1, dtype=np.int64)
@@ -384,7 +384,16 @@ class Graph:
         return np.flatnonzero(~touched)
 
     @cached_property
-    def _numbers(self) -> dict[str, int]:
+    def fingerprint(self) -> str:
+        """The same for the same ids, edges, weights and features, and no others."""
+        from fdmvgcl.graphs.fingerprint import fingerprint  # it knows graphs, so it imports this module
+
+        return fingerprint(self)
+
+    @cached_property
+    def _numbers(self) -> Mapping[str, int]:
+        if isinstance(self.ids, ArrowIds):
+            return Places(self.ids)
         return {node: number for number, node in enumerate(self.ids)}
 
     def index(self, node: str) -> int:
@@ -405,6 +414,8 @@ class Graph:
 
         from fdmvgcl.graphs.operators import Operator
 
+        if not self.directed and not self_loops:
+            return Operator.from_adjacency(self.adjacency, normalisation or "sym", dtype or torch.float32)
         entries = self.adjacency.tocoo()
         edge_index = torch.from_numpy(np.stack([entries.row, entries.col]).astype(np.int64))
         operator = Operator.from_edges(
@@ -449,7 +460,8 @@ def check_distinct(ids: Sequence[str], name: str) -> None:
             raise RowError(f"{name} must be distinct, got {shown(node)} twice", row)
 
 
-def _refuse_missing(missing: list[str]) -> None:
-    others = {0: "", 1: " and 1 other"}.get(len(missing) - 1, f" and {len(missing) - 1} others")
-    have = "has" if len(missing) == 1 else "have"
-    raise ArgumentError("features", f"must have a row for every node; {shown(missing[0])}{others} {have} none")
+def refuse_missing(first: str, count: int) -> None:
+    """For so many nodes without features, of which this is the first."""
+    others = {0: "", 1: " and 1 other"}.get(count - 1, f" and {count - 1} others")
+    have = "has" if count == 1 else "have"
+    raise ArgumentError("features", f"must have a row for every node; {shown(first)}{others} {have} none")

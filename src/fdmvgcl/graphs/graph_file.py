@@ -1,6 +1,7 @@
 """``graph.npz``: a Graph on disk, without pickle, the same graph giving the same bytes."""
 
 import json
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +15,7 @@ from fdmvgcl.graphs.arrays import Features, as_features, canonical_csr, check_we
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.encoding import Encoding
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.graphs.node_ids import id_order
+from fdmvgcl.graphs.node_ids import arrow_ids, id_order
 
 VERSION_KEY = "fdmvgcl_graph_version"
 VERSION = 1
@@ -131,10 +132,12 @@ def _features(arrays: dict[str, NDArray[Any]]) -> Features | None:
     return as_features(checked_csr(*parts, shape))
 
 
-def _pack_strings(name: str, strings: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    encoded = [string.encode() for string in strings]
-    offsets = np.concatenate([[0], np.cumsum([len(part) for part in encoded], dtype=np.int64)]).astype(np.int64)
-    return {name: np.frombuffer(b"".join(encoded), dtype=np.uint8), f"{name}_offsets": offsets}
+def _pack_strings(name: str, strings: Sequence[str]) -> dict[str, NDArray[Any]]:
+    held = pa.concat_arrays([pa.array([], pa.large_string()), *arrow_ids(strings).chunks])
+    _, offsets, text = (np.frombuffer(part or b"", np.uint8) for part in held.buffers())
+    ends = offsets.view(np.int64)[held.offset : held.offset + len(held) + 1]
+    ends = ends if len(ends) else np.zeros(1, np.int64)
+    return {name: text[ends[0] : ends[-1]], f"{name}_offsets": ends - ends[0]}
 
 
 def _unpack_strings(name: str, arrays: dict[str, NDArray[Any]]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from fdmvgcl.fractional.response import EXACT, warn_if_unstable
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.inputs import as_graph, check_alone
+from fdmvgcl.graphs.node_ids import Ids
 from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.learning import settings as s
 from fdmvgcl.learning.encoder import MultiViewEncoder
@@ -363,7 +364,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             self._sklearn_output_config = {"transform": transform}
         return self
 
-    def _keyed(self, z: NDArray[np.float32], ids: tuple[str, ...]) -> NDArray[np.float32]:
+    def _keyed(self, z: NDArray[np.float32], ids: Ids) -> NDArray[np.float32]:
         asked = getattr(self, "_sklearn_output_config", {}).get("transform") or get_config()["transform_output"]
         return cast("NDArray[np.float32]", keyed(z, ids, self.get_feature_names_out().tolist(), asked))
 

@@ -111,7 +111,7 @@ class Prepared:
         """Features diffused for every order at once, if that is the order of work; it serves undirected graphs."""
         if self.chosen.order_of_work == "project" or self.graph.directed:
             return None
-        modes = _modes(self.spec, self.smallest_alpha) if self.chosen.order_of_work == "interpolate" else None
+        modes = modes_of(self.spec, self.smallest_alpha) if self.chosen.order_of_work == "interpolate" else None
         x, least = self.features.dense(), self.smallest_alpha
         return diffusion_basis(x, self.operator, self.spec, smallest_alpha=least, modes=modes)
 
@@ -141,8 +141,8 @@ def prepare(
         transform = transform.centred(table)
     scaling = suggested_view_scaling(transform) if settings.view_scaling == "auto" else settings.view_scaling
     spec = make_spec(settings, model.time, skip, weight)
-    work = _workload(model, graph, transform, spec)
-    order, work = _order(model, graph, spec, work, order_of_work, memory_limit)
+    work = workload(model, graph, transform, spec)
+    order, work = choose_order(model, graph.directed, spec, work, order_of_work, memory_limit)
     told.append(_ORDERS_TOLD[order] + ("" if order_of_work else ", the faster way here"))
     chosen = Chosen(transform, skip, weight, scaling, order, tuple(told), graph.encoding)
     return assemble(model, graph, chosen, work.training_bytes(order) + _stepping_bytes(model, graph, spec), operator)
@@ -229,8 +229,8 @@ def make_spec(settings: Diffusion, time: float, skip: int, skip_weight: float = 
     return make_filter(ends, time, scheme=scheme, step=step, skip=skip, skip_weight=skip_weight, rate=settings.rate)
 
 
-def _order(
-    model: "FDMVGCL", graph: Graph, spec: Filter, work: Workload, asked: Order | None, memory_limit: int | None
+def choose_order(
+    model: "FDMVGCL", directed: bool, spec: Filter, work: Workload, asked: Order | None, memory_limit: int | None
 ) -> tuple[Order, Workload]:
     """The order of work, and the work with what the basis then holds. Modes serve where all terms do not fit."""
     settings = model.diffusion
@@ -239,10 +239,10 @@ def _order(
     if asked not in (None, "project") and settings.dynamics != LINEAR:
         raise ArgumentError("order_of_work", f"must be 'project' for non-linear dynamics, got {asked!r}")
     learnt = settings.learn_time or settings.learn_skip or settings.learn_rate
-    if graph.directed or learnt or settings.dynamics != LINEAR:
+    if directed or learnt or settings.dynamics != LINEAR:
         return "project", work  # the basis serves undirected graphs, linear dynamics, and a degree known beforehand
     if asked == "interpolate" or (asked is None and not work.fits(memory_limit)):
-        modes = _modes(spec, model.schedule.smallest_alpha)
+        modes = modes_of(spec, model.schedule.smallest_alpha)
         if modes is None and asked is not None:
             raise ArgumentError("order_of_work", "must not be 'interpolate': no few orders stand for all others here")
         fewer = replace(work, modes=None if modes is None else len(modes))
@@ -250,13 +250,14 @@ def _order(
     return asked or work.faster_order(memory_limit), work
 
 
-def _modes(spec: Filter, smallest_alpha: float) -> Modes | None:
+def modes_of(spec: Filter, smallest_alpha: float) -> Modes | None:
     """For every order that training can come to, from those that it begins with."""
     least = min(smallest_alpha, float(spec.alpha.min()))
     return choose_modes(spec, smallest_alpha=least, tolerance=TOLERANCE[torch.float32])
 
 
-def _workload(model: "FDMVGCL", graph: Graph, transform: FeatureTransform, spec: Filter) -> Workload:
+def workload(model: "FDMVGCL", graph: Graph, transform: FeatureTransform, spec: Filter) -> Workload:
+    """What an epoch's cost depends on."""
     width, dense = transform.width, not transform.columns or isinstance(graph.features, np.ndarray)
     entries = graph.num_nodes * width
     if not dense:

@@ -25,6 +25,7 @@ from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath, atomic_write
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.marks import undirected
+from fdmvgcl.graphs.node_ids import Ids
 from fdmvgcl.graphs.operators import Operator, csr_tensor
 
 COLUMNS = 128
@@ -61,7 +62,7 @@ class Structure:
         values: Λ, by descending magnitude, shape (k,).
     """
 
-    ids: tuple[str, ...]
+    ids: Ids
     vectors: Matrix
     values: NDArray[np.float64]
 

@@ -1,7 +1,6 @@
 """A run that can be killed at any moment, or stopped with Ctrl-C, and taken up again."""
 
 import contextlib
-import hashlib
 import json
 import os
 import signal
@@ -12,11 +11,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import numpy as np
-
 from fdmvgcl.diffusion.cost import ORDERS, Order
 from fdmvgcl.errors import InputError
 from fdmvgcl.graphs.collection import GraphSet
+from fdmvgcl.graphs.fingerprint import fingerprint
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.graph_file import load_either
 from fdmvgcl.learning.settings import dotted
@@ -115,20 +113,6 @@ def refuse_other(folder: ResultFolder, settings: dict[str, Any], fingerprint: st
 
 def graph_fingerprint(graph: Graph | GraphSet) -> str:
     """The same for the same ids, edges, weights and features, and no others."""
-    digest = hashlib.blake2b(digest_size=16)
-    if isinstance(graph, GraphSet):
-        digest.update(json.dumps(graph.ids).encode())
-        graph = graph.block
-    digest.update(json.dumps([graph.ids, graph.feature_names, graph.directed]).encode())
-    for matrix in (graph.adjacency, graph.features):
-        if matrix is None:
-            parts = []
-        elif isinstance(matrix, np.ndarray):
-            parts = [matrix]
-        else:
-            parts = [matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data]
-        for part in parts:
-            digest.update(f"{part.dtype}{part.shape}".encode())
-            digest.update(np.ascontiguousarray(part).data)
-        digest.update(b"|")
-    return digest.hexdigest()
+    if isinstance(graph, Graph):
+        return graph.fingerprint
+    return fingerprint(graph.block, before=json.dumps(graph.ids).encode())

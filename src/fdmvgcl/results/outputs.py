@@ -75,6 +75,11 @@ class ResultFolder:
         return self.path / "checkpoint.safetensors"
 
     @property
+    def scratch(self) -> Path:
+        """What does not fit into memory, while a run needs it."""
+        return self.path / "scratch"
+
+    @property
     def is_ours(self) -> bool:
         """Whether a run of ours, finished or not, has left something here."""
         marks = (self.checkpoint, self.model / "config.json", self.model / "weights.safetensors")
@@ -121,7 +126,7 @@ class ResultFolder:
             probe.touch()
             probe.unlink()
             leftovers = [entry for entry in self.path.glob(".*") if _ASIDE.fullmatch(entry.name)]
-            ours = [*leftovers, self.path / _LOCK]
+            ours = [*leftovers, self.path / _LOCK, self.scratch]
             foreign = not self.is_ours and any(entry not in ours for entry in self.path.iterdir())
         except OSError as error:
             _remove_empty(missing)

@@ -8,12 +8,14 @@ from fdmvgcl.errors import ArgumentError, InputError, UserError
 from fdmvgcl.files import StrPath
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.readers.attributes import FeatureTable, read_features, read_labels, read_splits
-from fdmvgcl.graphs.readers.edges import EdgeColumns, read_table_graph
+from fdmvgcl.graphs.readers.edges import EdgeColumns, graph_of, read_table_graph
 from fdmvgcl.graphs.readers.graphml import read_graphml
 from fdmvgcl.graphs.readers.ids import read_ids
 from fdmvgcl.graphs.readers.matrices import read_matrix_graph
 from fdmvgcl.graphs.readers.opening import STDIN, content, form_of
+from fdmvgcl.graphs.readers.pieces import ParquetPieces, is_parts
 from fdmvgcl.graphs.readers.tables import TABLES
+from fdmvgcl.graphs.store import is_store, open_store
 from fdmvgcl.graphs.temporal import Window
 
 __all__ = ["FeatureTable", "InputError", "read_features", "read_graph", "read_ids", "read_labels", "read_splits"]
@@ -43,7 +45,8 @@ def read_graph(
 
     Delimited text (see :mod:`fdmvgcl.graphs.readers.text`), Parquet, Arrow, JSON lines, GraphML, Matrix Market or a
     SciPy ``.npz``, by the name's ending, else by how the file begins; packed with gzip, zstd, bzip2 or lz4 or not;
-    ``-`` is the standard input.
+    ``-`` is the standard input. A folder of Parquet files, as Spark writes, is one table; a folder of
+    :mod:`fdmvgcl.graphs.store` is opened as it is.
 
     Args:
         path: the edges. Whether a text has a header, and which columns are the ends, is recognised where it is certain
@@ -66,12 +69,19 @@ def read_graph(
                 raise ArgumentError(argument, "is for columns of features, and there are none")
     elif str(path) == str(features) == STDIN:
         raise ArgumentError("features", "must be another file: the standard input is read once")
+    if is_store(path):
+        if features is not None:
+            raise ArgumentError("features", "must not be given with a graph store, which holds its own")
+        return open_store(path)
     window = Window(since, until, half_life)
     asked = EdgeColumns(source, target, weight, header)
-    data = content(path)
-    form = form_of(path, data)
     how: dict[str, Any] = {"directed": directed, "repeated": repeated}
-    if form in _MATRICES:
+    parts = is_parts(path)
+    data = b"" if parts else content(path)
+    form = "Parquet" if parts else form_of(path, data)
+    if parts:
+        graph, origin = graph_of(ParquetPieces(path).whole(), asked, window, **how)
+    elif form in _MATRICES:
         if (name := next((name for name in (weight, source, target) if name is not None), None)) is not None:
             raise InputError(path, f"column {name!r} cannot be there: a matrix has no columns of edges")
         graph, origin = read_matrix_graph(path, data, form, directed)

@@ -23,10 +23,10 @@ from fdmvgcl.graphs.readers.header import (
 )
 from fdmvgcl.graphs.readers.tables import WEIGHT_RULE, Table, open_table
 from fdmvgcl.graphs.readers.text import TextTable
-from fdmvgcl.graphs.readers.timing import by_time
+from fdmvgcl.graphs.readers.timing import Timed, by_time
 from fdmvgcl.graphs.temporal import Window
 
-_EXPECTED = "source and target"
+EXPECTED = "source and target"
 _NAME_THEM = "name them with --source COL --target COL (source=…, target=…)"
 
 
@@ -61,13 +61,18 @@ def read_table_graph(
         data: what the file holds.
         graph: ``directed`` and ``repeated`` of :meth:`Graph.from_edges`.
     """
+    table = open_table(path, known_names(columns), EXPECTED, header_rule(columns), encoding=encoding, data=data)
+    return graph_of(table, columns, **graph)
+
+
+def known_names(columns: EdgeColumns) -> list[frozenset[str]]:
+    """Names that mark a first line as a header."""
     known = [frozenset(pair) for pair in CERTAIN]
     if columns.header is False:
-        known = []
-    elif columns.source is not None and columns.target is not None:
+        return []
+    if columns.source is not None and columns.target is not None:
         known.insert(0, frozenset({columns.source.lower(), columns.target.lower()}))
-    table = open_table(path, known, _EXPECTED, _header_rule(columns), encoding=encoding, data=data)
-    return graph_of(table, columns, **graph)
+    return known
 
 
 def table_graph(frame: Any, columns: EdgeColumns, times: Sequence[str | None] = (), **graph: Any) -> Graph:
@@ -78,7 +83,7 @@ def table_graph(frame: Any, columns: EdgeColumns, times: Sequence[str | None] = 
         graph: ``nodes``, ``directed`` and ``repeated`` of :meth:`Graph.from_edges`.
     """
     table = as_table(frame, "edges")
-    made, origin = graph_of(TypedTable("edges", "data frame", table, _EXPECTED), columns, Window(*times), **graph)
+    made, origin = graph_of(TypedTable("edges", "data frame", table, EXPECTED), columns, Window(*times), **graph)
     return replace(made, origin=origin)
 
 
@@ -93,17 +98,7 @@ def graph_of(table: Table, columns: EdgeColumns, window: Window = Window(), **gr
     used = {source, target, column}
     weights = None if column is None else table.numbers([column], WEIGHT_RULE)[:, 0]
     timed = by_time(table, used, weights, window)
-    used.add(timed.column)
-    origin = Origin(
-        table.format,
-        source=table.names[source],
-        target=table.names[target],
-        header=table.header,
-        weight=None if column is None else table.names[column],
-        ignored=tuple(name for i, name in enumerate(table.names) if i not in used),
-        remarks=(*table.remarks, *timed.remarks),
-        clock=timed.clock,
-    )
+    origin = origin_of(table, (source, target), column, timed)
     kept = timed.kept
     try:
         ends = table.strings([source, target])
@@ -117,7 +112,22 @@ def graph_of(table: Table, columns: EdgeColumns, window: Window = Window(), **gr
         raise table.error(str(error)) from None
 
 
-def _header_rule(columns: EdgeColumns) -> Any:
+def origin_of(table: Table, ends: tuple[int, int], weight: int | None, timed: Timed) -> Origin:
+    """How a table was understood."""
+    used = {*ends, weight, timed.column}
+    return Origin(
+        table.format,
+        source=table.names[ends[0]],
+        target=table.names[ends[1]],
+        header=table.header,
+        weight=None if weight is None else table.names[weight],
+        ignored=tuple(name for i, name in enumerate(table.names) if i not in used),
+        remarks=(*table.remarks, *timed.remarks),
+        clock=timed.clock,
+    )
+
+
+def header_rule(columns: EdgeColumns) -> Any:
     def is_header(first: Sequence[str], table: Table) -> bool:
         if columns.header is not None:
             return columns.header

@@ -77,7 +77,7 @@ _BEGINNINGS = (
 def content(path: StrPath) -> bytes:
     """The whole of a user's file, unpacked."""
     data = _standard_input(path) if os.fspath(path) == STDIN else read_bytes(path)
-    packing = next((name for start, name in _PACKED.items() if data.startswith(start)), None)
+    packing = packing_of(data)
     return data if packing is None else _unpacked(path, data, packing)
 
 
@@ -103,6 +103,11 @@ def _unpacked(path: StrPath, data: bytes, packing: str) -> bytes:
     if not size:
         raise InputError(path, "is empty, unpacked")
     return b"".join(pieces)
+
+
+def packing_of(start: bytes) -> str | None:
+    """How a file is packed that begins like this, None where it is not."""
+    return next((name for begin, name in _PACKED.items() if start.startswith(begin)), None)
 
 
 def form_of(path: StrPath, data: bytes) -> str:

@@ -46,7 +46,7 @@ Bytes = NDArray[np.uint8]
 
 
 class TextTable(Table):
-    """A delimited text file. See the module for the rules."""
+    """A delimited text file, or a piece of one that begins at ``first_line``. See the module for the rules."""
 
     def __init__(
         self,
@@ -54,21 +54,22 @@ class TextTable(Table):
         data: bytes,
         known: KnownNames,
         expected: str,
-        is_header: HeaderRule,
+        is_header: HeaderRule = lambda cells, table: False,
         encoding: str | None = None,
+        first_line: int = 1,
     ) -> None:
         self.path = path
-        text = _utf8(data, path, encoding)
+        text = _utf8(data, path, encoding, first_line)
         named = _DELIMITER_LINE.match(text)
         skipped = 0 if named is None else named.end()
-        raw, self._lines, comments = _content(text[skipped:], path, first=1 + bool(named))
-        starts, ends = _line_starts(raw)[:_SAMPLE], _line_ends(raw)[:_SAMPLE]
+        raw, self._lines, comments = _content(text[skipped:], path, first=first_line + bool(named))
+        starts, ends = _line_starts(raw)[:_SAMPLE], line_ends(raw)[:_SAMPLE]
         sample = [bytes(raw[start:end]).decode() for start, end in zip(starts, ends, strict=True)]
         self._delimiter = _sniff(sample, path, known, expected) if named is None else named[1].decode()
         self.format = DELIMITERS[self._delimiter]
         self.decimal_comma = self._delimiter != ","
         self._data = _trim(raw, ord(self._delimiter))
-        self._ends = _line_ends(self._data)
+        self._ends = line_ends(self._data)
         self._check_quotes_enclose()
         width = self._check_width(expected)
         first = self._cells(0)
@@ -195,7 +196,7 @@ def split_cells(line: str, delimiter: str) -> list[str]:
     return [cell[1:-1].replace('""', '"') if cell.startswith('"') else cell for cell in cells]
 
 
-def _utf8(data: bytes, path: StrPath, encoding: str | None) -> bytes:
+def _utf8(data: bytes, path: StrPath, encoding: str | None, first_line: int) -> bytes:
     """The file's text as UTF-8 without byte-order mark, lines ending in a newline."""
     if encoding is not None:
         data = _decoded(data, path, encoding).encode(errors="replace")
@@ -209,11 +210,11 @@ def _utf8(data: bytes, path: StrPath, encoding: str | None) -> bytes:
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if (nul := data.find(b"\0")) >= 0:
-        raise InputError(path, "must be text, got a NUL byte", data.count(b"\n", 0, nul) + 1)
+        raise InputError(path, "must be text, got a NUL byte", data.count(b"\n", 0, nul) + first_line)
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = data.count(b"\n", 0, error.start) + first_line
         advice = "say which it is, as in --encoding cp1252 (encoding=…)"
         rule = f"must be text in UTF-8, got the byte 0x{data[error.start]:02x}; {advice}"
         raise InputError(path, rule, line) from None
@@ -231,13 +232,13 @@ def _decoded(data: bytes, path: StrPath, encoding: str) -> str:
         raise InputError(path, f"is not text in {shown(encoding)} ({reason[:120]})") from None
 
 
-def _line_ends(data: Bytes) -> NDArray[np.int64]:
+def line_ends(data: Bytes) -> NDArray[np.int64]:
     """Where lines end; a line break within quotes ends none."""
     return np.flatnonzero(_outside(data == _NEWLINE, data))
 
 
 def _line_starts(data: Bytes) -> NDArray[np.int64]:
-    return np.concatenate([[0], _line_ends(data)[:-1] + 1])
+    return np.concatenate([[0], line_ends(data)[:-1] + 1])
 
 
 def _content(text: bytes, path: StrPath, first: int) -> tuple[Bytes, NDArray[np.int64], int]:

@@ -14,6 +14,7 @@ from fdmvgcl.files import read_bytes
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.graph_file import load_either
+from fdmvgcl.graphs.node_ids import Ids
 from fdmvgcl.graphs.readers import read_labels
 from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.results.outputs import ResultFolder
@@ -47,7 +48,7 @@ class Records:
     classes: tuple[str, ...]
 
     @property
-    def ids(self) -> tuple[str, ...]:
+    def ids(self) -> Ids:
         """Of what has vectors: nodes or graphs."""
         return self.graph.ids if self.graphs is None else self.graphs.ids
 
@@ -110,13 +111,13 @@ def read_records(folder: ResultFolder) -> Records:
     )
 
 
-def _check_views(path: Path, ids: tuple[str, ...], count: int) -> None:
+def _check_views(path: Path, ids: Ids, count: int) -> None:
     with VectorFile(path) as file:
         if list(file.columns) != [f"view_{k}" for k in range(count)] or tuple(file.ids().to_pylist()) != ids:
             raise InputError(path, f"must hold view_0 to view_{count - 1} of all of graph.npz, in order")
 
 
-def _labels(path: Path, ids: tuple[str, ...]) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
+def _labels(path: Path, ids: Ids) -> tuple[NDArray[np.int64] | None, tuple[str, ...]]:
     if not path.exists():
         return None, ()
     labels, classes = coded_labels(ids, *read_labels(path))

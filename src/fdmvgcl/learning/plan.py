@@ -1,0 +1,232 @@
+"""What embedding a graph will take, told before it is done: memory, disk and seconds of each phase, and why.
+
+Seconds are counted work (:mod:`fdmvgcl.diffusion.cost`) at the rates of the machine; what is no product and no sweep
+is counted in numbers sorted or bytes streamed, by factors that ``benchmarks/plan.py`` holds against real runs.
+"""
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from fdmvgcl.diffusion.cost import REFERENCE, Order, Rates, Work, Workload
+from fdmvgcl.diffusion.linear import TOLERANCE
+from fdmvgcl.fractional.response import chebyshev_coefficients
+from fdmvgcl.graphs.readers.outlook import BY_DUCKDB, IN_MEMORY, Outlook
+from fdmvgcl.learning.prepare import Prepared, choose_order, make_spec, modes_of, workload
+from fdmvgcl.learning.structure import COLUMNS
+
+if TYPE_CHECKING:
+    from fdmvgcl.learning.model import FDMVGCL
+
+# The estimate is rough, so only what is far beyond the machine is refused.
+REFUSED, CLOSE = 1.5, 0.7
+
+# Bytes: of a process with its libraries; of a node's id and of an entry of the adjacency in memory; of a value while
+# features are read; of a node while DuckDB numbers it, and of the pieces that it is given.
+_PROCESS, _ID, _ENTRY, _VALUE, _NUMBERED, _PIECES = 450e6, 70, 12, 14, 60, 300e6
+# Bytes on disk: of an edge while it is sorted; of a node in vectors and graph besides its numbers.
+_SORTED, _NAMED = 60, 24
+
+# Numbers sorted: of an edge read at once, in pieces, and more for text; of a value read, and scaled; of an entry of the
+# operator; of a likelihood that a walk looks at.
+_READ, _PIECEWISE, _TEXT, _READ_VALUE, _SCALED, _NORMALISED, _LOOK = 6.0, 7.0, 6.0, 1.2, 0.8, 0.6, 0.05
+# Times that training streams all views; of an epoch, what embedding all takes in the end.
+_PASSES, _LAST = 20, 0.5
+# Seconds of the report whatever the graph, and dense operations a node and dimension for its exact neighbours.
+_REPORT, _NEIGHBOURS = 6.0, 2e4
+_WALK, _MOST_LOOKS = 2000, 1e10
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One part of the work.
+
+    Args:
+        name: of the phase.
+        seconds: it takes.
+        memory: bytes of the process at its peak.
+        disk: bytes that it writes.
+        why: what that is made of.
+    """
+
+    name: str
+    seconds: float
+    memory: int
+    disk: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What embedding takes, phase by phase, and what there is.
+
+    Args:
+        phases: in the order of work.
+        present: bytes of memory that the machine has.
+        free: bytes of disk where the work is done, None where it cannot be told.
+        exact: whether the graph is known; else its size is told from its file's head.
+    """
+
+    phases: tuple[Phase, ...]
+    present: int
+    free: int | None = None
+    exact: bool = False
+
+    @property
+    def seconds(self) -> float:
+        return sum(phase.seconds for phase in self.phases)
+
+    @property
+    def memory(self) -> int:
+        return max(phase.memory for phase in self.phases)
+
+    @property
+    def disk(self) -> int:
+        return sum(phase.disk for phase in self.phases)
+
+    @property
+    def largest(self) -> Phase:
+        """The phase that takes most memory."""
+        return max(self.phases, key=lambda phase: phase.memory)
+
+    @property
+    def refusal(self) -> str | None:
+        """Why this cannot be done here, and what to do; None if it can."""
+        if self.memory > REFUSED * self.present:
+            phase = self.largest
+            told = f"{phase.name} needs about {_bytes(phase.memory)} of memory and this machine has"
+            advice = "--reader duckdb" if phase.name == "reading" else "a smaller --dim or fewer --views"
+            return f"{told} {_bytes(self.present)}; use {advice}"
+        if self.free is not None and self.disk > self.free:
+            told = f"this writes about {_bytes(self.disk)} and the disk has {_bytes(self.free)} of room"
+            return f"{told}; use another --output or --scratch"
+        return None
+
+    @property
+    def warning(self) -> str | None:
+        """What is close to the machine's limits."""
+        if self.memory <= CLOSE * self.present:
+            return None
+        return f"{self.largest.name} takes close to all memory that this machine has ({_bytes(self.present)})"
+
+    def record(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        told = {"memory": self.memory, "disk": self.disk, "seconds": self.seconds, "refusal": self.refusal}
+        return asdict(self) | told
+
+
+def plan(
+    model: "FDMVGCL",
+    work: Workload,
+    order: Order,
+    present: int,
+    *,
+    outlook: Outlook | None = None,
+    pieces: int | None = None,
+    training: int | None = None,
+    structure: bool = False,
+    report: bool = True,
+    rates: Rates = REFERENCE,
+    free: int | None = None,
+) -> Plan:
+    """What this work takes.
+
+    Args:
+        model: dimensions and epochs.
+        work: of an epoch.
+        order: of work.
+        present: bytes of memory that the machine has.
+        outlook: of the file; None for what is read already.
+        pieces: bytes that reading in pieces may take, None for reading at once.
+        training: bytes that training takes, if something knows better than the workload.
+        structure: whether columns are made of the edges.
+        report: whether one is made.
+        rates: of the machine.
+        free: bytes of disk that there are.
+    """
+    graph = _PROCESS + _ENTRY * work.entries + _ID * work.nodes + 4 * work.feature_entries
+    held = graph + 20 * work.entries + 4 * work.feature_entries  # with the operator and the features as they go in
+    vectors = 4 * work.nodes * model.dim
+    phases = [] if outlook is None or outlook.exact else [_reading(work, outlook, pieces, rates)]
+    phases.append(_preparing(work, structure, held, rates))
+    if order != "project":
+        why = f"{work.modes or work.degree + 1} functions of {work.features} columns, {_bytes(work.basis_bytes)}"
+        phases.append(_phase("basis", work.building.seconds(rates), held + work.basis_bytes, 0, why))
+    epoch = (work.projecting if order == "project" else work.diffusing).seconds(rates)
+    epoch += Work(stream=4 * _PASSES * work.nodes * model.dim * model.views).seconds(rates)
+    needed = work.training_bytes(order) if training is None else training
+    why = f"{model.epochs} epochs of {epoch:.2g} s; {model.views} views of {work.nodes} nodes in {model.dim} dimensions"
+    phases.append(_phase("training", (model.epochs + _LAST) * epoch, graph + needed, 0, why))
+    written = vectors + (8 + _NAMED) * work.nodes + 4 * work.entries + 4 * work.feature_entries
+    why = f"vectors {_bytes(vectors)}, graph {_bytes(written - vectors)}"
+    phases.append(_phase("writing", written * rates.disk, held + (2 + model.views) * vectors, written, why))
+    if report:
+        seconds = _REPORT * rates.scan / REFERENCE.scan + _NEIGHBOURS * work.nodes * model.dim * rates.gemm
+        why = "neighbours, clusters and spectra of a sample"
+        phases.append(_phase("report", seconds, held + graph - _PROCESS + 4 * vectors, 0, why))
+    return Plan(tuple(phases), present, free, exact=outlook is None or outlook.exact)
+
+
+def plan_ahead(model: "FDMVGCL", outlook: Outlook, present: int, memory: int, directed: bool, **more: Any) -> Plan:
+    """The same from what a file's head tells.
+
+    Args:
+        model, present, more: see :func:`plan`.
+        outlook: of the file.
+        memory: bytes that work may take.
+        directed: whether edges keep their direction.
+    """
+    width = outlook.columns or COLUMNS
+    spec = make_spec(model.diffusion, model.time, 0)
+    degree = chebyshev_coefficients(spec, TOLERANCE[torch.float32]).shape[1] - 1
+    entries = outlook.edges * (1 if directed else 2) + outlook.nodes
+    size = outlook.nodes * width
+    work = Workload(outlook.nodes, entries, width, size, True, model.dim, model.views, degree)
+    order, work = choose_order(model, directed, spec, work, None, memory)
+    return plan(model, work, order, present, outlook=outlook, structure=not outlook.columns, **more)
+
+
+def plan_exactly(model: "FDMVGCL", prepared: Prepared, present: int, **more: Any) -> Plan:
+    """The same of a graph that was read and prepared."""
+    chosen = prepared.chosen
+    more = {"training": prepared.memory, "structure": chosen.features.structure is not None} | more
+    work = workload(model, prepared.graph, chosen.features, prepared.spec)
+    modes = modes_of(prepared.spec, prepared.smallest_alpha) if chosen.order_of_work == "interpolate" else None
+    work = replace(work, modes=None if modes is None else len(modes))
+    return plan(model, work, chosen.order_of_work, present, **more)
+
+
+def _reading(work: Workload, outlook: Outlook, pieces: int | None, rates: Rates) -> Phase:
+    text = _TEXT if outlook.text else 0.0
+    values = work.nodes * outlook.columns
+    if pieces is None:
+        seconds = rates.scan * ((_READ + text) * outlook.edges + _READ_VALUE * values)
+        memory = _PROCESS + max(IN_MEMORY * outlook.edges, _ENTRY * work.entries + _VALUE * values)
+        return _phase("reading", seconds, memory, 0, f"{outlook.edges} edges at once, {IN_MEMORY} bytes each")
+    seconds = rates.scan * ((_PIECEWISE + text) * outlook.edges + _READ_VALUE * values)
+    sorting = min(0.6 * pieces, BY_DUCKDB * outlook.edges)
+    memory = _PROCESS + _PIECES + sorting + _NUMBERED * work.nodes
+    disk = _SORTED * outlook.edges + 4 * work.entries + 4 * values + _NAMED * work.nodes
+    return _phase("reading", seconds, memory, disk, f"{outlook.edges} edges in pieces, sorted on disk")
+
+
+def _preparing(work: Workload, structure: bool, held: float, rates: Rates) -> Phase:
+    seconds = rates.scan * (_NORMALISED * work.entries + _SCALED * work.feature_entries) + work.building.seconds(rates)
+    more = 4.0 * work.feature_entries
+    if structure:
+        seconds += rates.scan * _LOOK * min(_MOST_LOOKS, 10.0 * work.nodes * min(_WALK, work.nodes))
+        more = 3 * 4.0 * work.nodes * (COLUMNS + 16) + 40 * min(1e7 + 100 * work.nodes, work.nodes**2)
+    why = "the operator, features scaled" + (f", {COLUMNS} columns made of the edges" if structure else "")
+    return _phase("preparing", seconds, held + more, 0, why)
+
+
+def _phase(name: str, seconds: float, memory: float, disk: float, why: str) -> Phase:
+    return Phase(name, seconds, int(memory), int(disk), why)
+
+
+def _bytes(count: float) -> str:
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{max(1.0, count / 1e6):.0f} MB"
+
+
+__all__ = ["CLOSE", "REFUSED", "Phase", "Plan", "plan", "plan_ahead", "plan_exactly"]
