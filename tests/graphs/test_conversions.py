@@ -137,7 +137,7 @@ def test_rows_are_matched_by_id_or_index(table) -> None:
     [
         (
             pd.DataFrame(PEOPLE).drop(columns="id"),
-            "got none: rows of '0' …, nodes are 'ann' … .*by the data frame's ind",
+            "got none: their ids are '0' …, those of nodes 'ann' … .*data frame's ind",
         ),
         (pd.DataFrame(PEOPLE).iloc[:2], "must have a row for every node; 'bob' has none"),
         (pd.DataFrame(PEOPLE).iloc[[0, 1, 2, 2]], "must be distinct, got 'bob' twice"),

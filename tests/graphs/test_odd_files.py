@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from typer.testing import CliRunner
 
@@ -136,6 +138,34 @@ def test_attributes_of_nodes_are_left_out_by_name_or_taken() -> None:
     assert not any("left out" in note for note in graph.notes)
     assert graph.feature_names == ("age", "age (blank)", "city=Rome", "city=Oslo")
     assert_array_equal(graph.features, [[30, 0, 1, 0], [41, 0, 0, 1], [35.5, 1, 1, 0]])
+
+
+def test_features_of_no_node_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("id,x\nzoe,1\nyan,2\n")
+    for fill_missing in (False, True):
+        with pytest.raises(InputError, match="must have rows of the graph's nodes, got none: their ids are 'yan'"):
+            read_graph(ODD / "gephi.csv", features=tmp_path / "f.csv", fill_missing=fill_missing)
+
+
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_damaged_file_gives_a_graph_or_one_line(tmp_path: Path, data: st.DataObject) -> None:
+    name = data.draw(st.sampled_from(sorted(READ.keys() | REFUSED.keys())))
+    content = bytearray((ODD / name).read_bytes())
+    if data.draw(st.booleans()):
+        content = content[: data.draw(st.integers(0, len(content)))]
+    for _ in range(data.draw(st.integers(0, 3))):
+        if content:
+            content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path / name
+    path.write_bytes(content)
+    told = []
+    for read in (read_graph, read_features):
+        try:
+            read(path)
+        except UserError as error:
+            told.append(str(error))
+    assert all(line.startswith(str(path)) and "\n" not in line for line in told)
 
 
 @pytest.mark.parametrize(("how", "weight"), [("max", 5), ("sum", 9), ("count", 3), ("first", 1)])

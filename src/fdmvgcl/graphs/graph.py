@@ -304,7 +304,7 @@ class Graph:
         present = set(row_ids)
         missing = [node for node in self.ids if node not in present]
         if len(missing) == self.num_nodes and count:
-            found = f"rows of {shown(row_ids[0])} …, nodes are {shown(self.ids[0])} …"
+            found = f"their ids are {shown(row_ids[0])} …, those of nodes {shown(self.ids[0])} …"
             raise ArgumentError("features", f"must have rows of the graph's nodes, got none: {found}")
         if missing and not fill_missing:
             refuse_missing(missing[0], len(missing))
