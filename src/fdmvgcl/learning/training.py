@@ -136,7 +136,7 @@ class Trainer:
         self.optimiser.zero_grad()
         views = self.encoder(features, operator, basis)
         terms: dict[str, Tensor] = self.loss(views)
-        total = torch.stack([self.loss.weights[name] * term for name, term in terms.items()]).sum()
+        total = self.loss.total(terms)
         if not bool(total.isfinite()):
             raise FloatingPointError(f"the loss is {total.item()} in phase {self.phase}, epoch {self.epoch}")
         total.backward()
