@@ -372,7 +372,7 @@ class TestBadInput:
 
     def test_names(self) -> None:
         assert "did you mean 'karate'?" in run("embed", "karete").error
-        assert "--features is for files" in run("embed", "karate", "--features", "x.csv").error
+        assert "--features is for files" in run("embed", "karate", "--features", __file__).error
         assert "is missing" in run("embed", "cora", "--data-root", "nowhere").error
         assert "No such command" in run("embde").error
         assert "SOURCE" in run("embed").error
