@@ -834,7 +834,7 @@ AGAIN: dict[str, tuple[str, ...]] = {
     "data set": ("karate", "--structure", "only"),
 }
 # What decides where to write, and how loudly, is no part of the result.
-NOT_AGAIN = {"output", "force", "resume", "quiet", "help-all", "reader", "scratch"}
+NOT_AGAIN = {"output", "force", "resume", "memory", "quiet", "help-all", "reader", "scratch"}
 
 
 @pytest.mark.parametrize("case", AGAIN)
