@@ -372,7 +372,7 @@ class TestBadInput:
 
     def test_names(self) -> None:
         assert "did you mean 'karate'?" in run("embed", "karete").error
-        assert "--features is for files" in run("embed", "karate", "--features", "x.csv").error
+        assert "--features is for files" in run("embed", "karate", "--features", __file__).error
         assert "is missing" in run("embed", "cora", "--data-root", "nowhere").error
         assert "No such command" in run("embde").error
         assert "SOURCE" in run("embed").error
@@ -834,7 +834,7 @@ AGAIN: dict[str, tuple[str, ...]] = {
     "data set": ("karate", "--structure", "only"),
 }
 # What decides where to write, and how loudly, is no part of the result.
-NOT_AGAIN = {"output", "force", "resume", "quiet", "help-all", "reader", "scratch"}
+NOT_AGAIN = {"output", "force", "resume", "memory", "quiet", "help-all", "reader", "scratch"}
 
 
 @pytest.mark.parametrize("case", AGAIN)
