@@ -669,7 +669,7 @@ print(kills)
 class TestKilled:
     # Three checkpoints, model (three files), graph, history, run, embeddings, report; in blocks of rows, the basis and
     # its panels too.
-    @pytest.mark.parametrize(("options", "files"), [((), 11), (("--memory", "1KB", "--reader", "memory"), 18)])
+    @pytest.mark.parametrize(("options", "files"), [((), 11), (("--memory", "1KB", "--reader", "memory"), 14)])
     def test_sigkill_at_every_file_then_resume_gives_the_same_bytes(
         self, edges: Path, options: tuple[str, ...], files: int
     ) -> None:

@@ -88,7 +88,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
             refuse_other(folder, model.settings, fingerprint)
             reporter.say(f"{folder.path} is finished: there is nothing to resume")
             if options.report and not folder.report.exists():
-                report(folder, reporter)
+                report(folder, reporter, resources)
             _forget_scratch(resources, folder)
             return
         checkpoint = _checkpoint(folder, reporter) if options.resume else None
@@ -112,7 +112,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
             _assess(graph, labelled, prepared, model, folder, reporter)
         _conclude(model, "nodes" if isinstance(graph, Graph) else "graphs", folder, reporter)
         if options.report:
-            report(folder, reporter)
+            report(folder, reporter, resources)
         _forget_scratch(resources, folder)
 
 

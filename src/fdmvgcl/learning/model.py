@@ -367,6 +367,16 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             return view_graphs(self, graph)
         return joined(self.transform_pieces(graph, features=features, ids=ids))
 
+    def transform_rows(
+        self, graph: Any, nodes: NDArray[np.int64], *, resources: Resources | None = None
+    ) -> NDArray[np.float32]:
+        """Rows of :meth:`transform_views` by number, (K̃, n, dim); ``resources`` is what making them may take."""
+        self._check_fitted()
+        if isinstance(graph, GraphSet):
+            return view_graphs(self, graph)[:, nodes]
+        prepared = assemble(self, as_graph(graph), self.chosen_, resources=resources)
+        return self._scaled(prepared.views_of(self.encoder_, torch.from_numpy(nodes)))
+
     def transform_pieces(self, graph: Any, *, features: Any = None, ids: Any = None) -> Iterator[NDArray[np.float32]]:
         """The same for some nodes after the other, (K̃, n, dim): where not all views fit the memory, in many pieces."""
         self._check_fitted()
