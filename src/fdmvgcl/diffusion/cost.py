@@ -125,7 +125,7 @@ class Workload:
             rows = 4 * min(self.nodes, ROWS) * ((self.modes or self.degree + 1) + 2 * self.views) * self.features
             views = 4 * min(self.nodes, ROWS) * self.dim * self.views
             moments = 4 * 8 * self.views * self.dim**2
-            return 6 * views + 2 * rows + 12 * weights + moments + 8 * self.feature_entries + 16 * self.entries
+            return 2 * rows + 6 * views + 12 * weights + moments + 8 * self.feature_entries + 16 * self.entries
         views = 4 * self.nodes * self.dim * self.views
         basis = 0 if order == "project" else self.basis_bytes
         # views, projections, activations and the gradients of these; Adam's two moments beside weight and gradient

@@ -58,7 +58,9 @@ class FeatureMatrix:
         full = self.matrix.values().new_zeros(len(self.matrix), last - first)
         column = torch.repeat_interleave(torch.arange(last - first, device=starts.device), starts.diff())
         full[self.transpose.col_indices()[inside], column] = self.transpose.values()[inside]
-        return full if self.centre is None else full - self.centre[first:last]
+        if self.centre is not None:
+            full -= self.centre[first:last]
+        return full
 
     @property
     def parts(self) -> list[Tensor]:
