@@ -69,6 +69,10 @@ class ArgumentError(UserError):
         return type(self), (self.argument, self.rule)
 
 
+class GoneError(UserError):
+    """Another process of the same run has ended before its work was done."""
+
+
 _ASKED_FOR = re.compile(r"allocate (\d+) bytes|size (\d+) failed")
 
 

@@ -47,6 +47,11 @@ def _limit(path: Path) -> int | None:
         return None
 
 
+def place_among_processes() -> tuple[int, int]:
+    """The number of this process, and how many torchrun has started; (0, 1) without it."""
+    return int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+
+
 def ask_for_huge_pages() -> None:
     """Have PyTorch ask for pages of 2 MB, where the system gives them to who asks; before PyTorch is first imported.
 

@@ -152,9 +152,10 @@ def test_views_come_a_block_at_a_time_and_observers_see_a_sample() -> None:
     made = prepared(model, graph, None)
     pieces = list(model.fit_transform_pieces(made, observe=lambda views: shapes.append(views.shape) or {}))
     assert [piece.shape for piece in pieces] == [(3, 7, 6)] * 8 + [(3, 4, 6)]
-    assert made.seen is not None
-    assert set(shapes) == {(3, len(made.seen), 6)}
-    assert prepared(model, graph, None, "diffuse").seen is None
+    seen = made.seen(None)
+    assert seen is not None
+    assert set(shapes) == {(3, len(seen), 6)}
+    assert prepared(model, graph, None, "diffuse").seen(None) is None
 
 
 def test_a_loss_that_is_no_sum_is_refused_in_blocks() -> None:
@@ -170,3 +171,27 @@ def test_a_loss_that_is_no_sum_is_refused_in_blocks() -> None:
     assert model.prepare(graph, resources=Resources(1000)).chosen.order_of_work != "blocks"
     with pytest.raises(ValueError, match="sums over rows"):
         model.fit(prepared(model, graph, None))
+
+
+@pytest.mark.parametrize("order", ["project", "diffuse", "blocks"])
+def test_a_sample_of_rows_trains_and_all_are_embedded(order: str) -> None:
+    """The same rows by the same seed, whatever the order of work; as many as there are is all."""
+    graph, losses = make_graph(), []
+    for rows, seed in ((20, 0), (20, 1), (NODES, 0)):
+        schedule = Schedule(min_rank=0.0, merge_width=0.0, train_rows=rows)
+        model, seen = FDMVGCL(**SMALL | {"schedule": schedule}, seed=seed), []
+        made = prepared(model, graph, None, order)
+        z = model.fit(made, observe=lambda views, seen=seen: seen.append(views.shape[1]) or {}).transform(graph)
+        assert z.shape == (NODES, 6)
+        trained = model.trained_rows(graph)
+        assert (trained is None) == (rows == NODES)
+        of = made.seen(trained)
+        assert set(seen) == {NODES if of is None else len(of)}
+        losses.append([record["loss"] for record in model.history_])
+    assert losses[0] != losses[1]
+    whole = FDMVGCL(**SMALL)
+    whole.fit(prepared(whole, graph, None, "project"))
+    assert losses[2] == pytest.approx([record["loss"] for record in whole.history_], rel=1e-4)
+    sampled = FDMVGCL(**SMALL | {"schedule": Schedule(min_rank=0.0, merge_width=0.0, train_rows=20)})
+    sampled.fit(prepared(sampled, graph, None, "project"))
+    assert losses[0] == pytest.approx([record["loss"] for record in sampled.history_], rel=1e-4)

@@ -16,9 +16,9 @@ from typer.core import TyperGroup
 from fdmvgcl import __version__
 from fdmvgcl.cli import options as o
 from fdmvgcl.cli.presence import check_there
-from fdmvgcl.errors import ArgumentError, UserError, bytes_asked_for, ran_out_of_memory
+from fdmvgcl.errors import ArgumentError, GoneError, UserError, bytes_asked_for, ran_out_of_memory
 from fdmvgcl.learning.settings import full_name
-from fdmvgcl.machine import ask_for_huge_pages
+from fdmvgcl.machine import ask_for_huge_pages, place_among_processes
 
 if TYPE_CHECKING:
     from fdmvgcl.results.outputs import ResultFolder
@@ -58,6 +58,9 @@ class _OneLineErrors(TyperGroup):
         try:
             code = super().main(*args, **{**kwargs, "standalone_mode": False})
         except (UserError, OSError, FloatingPointError) as error:
+            alike = isinstance(error, UserError) and not isinstance(error, GoneError)
+            if alike and place_among_processes()[0] > 0:  # the first process says it
+                sys.exit(BAD_INPUT)
             code = _fail(_told(error), BAD_INPUT, error)
         except Exception as error:
             if ran_out_of_memory(error):
@@ -174,6 +177,7 @@ def embed(
     epochs: o.Epochs = None,
     time: o.Time = None,
     structure: o.StructureUse = None,
+    train_rows: o.TrainRows = None,
     seed: o.Seed = None,
     device: o.Device = None,
     changes: o.Set = None,
@@ -195,6 +199,7 @@ def embed(
 
     given = {"dim": dim, "views": views, "epochs": epochs, "time": time, "seed": seed, "device": device}
     given["features.structure"] = structure
+    given["schedule.train_rows"] = int(train_rows) if train_rows and train_rows.isdecimal() else train_rows
     model = model_of(settings, changes or (), given)
     reading = ReadOptions(
         features=features,

@@ -17,9 +17,11 @@ from fdmvgcl.cli.console import Reporter, gigabytes
 from fdmvgcl.cli.graphs import GraphLabels, assess_graphs, open_graphs, read_graph_labels
 from fdmvgcl.cli.plan import foretell, heed, room_of
 from fdmvgcl.cli.report import report, run_record
-from fdmvgcl.cli.sources import Reader, ReadOptions, open_source
+from fdmvgcl.cli.sources import Reader, ReadOptions, names_data_set, open_source
 from fdmvgcl.diffusion.cost import Order
+from fdmvgcl.diffusion.group import Group, joined
 from fdmvgcl.diffusion.resources import Resources
+from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.evaluation.labelled import Labelled
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
@@ -73,47 +75,88 @@ class EmbedOptions:
 
 
 def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptions, reporter: Reporter) -> None:
-    """Read, train, write, and tell of it."""
-    began = time.perf_counter()
+    """Read, train, write, and tell of it; of several processes the first does so, and the others help it train."""
     model.check_parameters()
     folder = ResultFolder(options.output or default_folder(source))
-    with folder.claimed(None if options.force or options.resume else source):
-        options = replace(options, scratch=options.scratch or folder.scratch)
-        if options.level == "node" and not (options.resume and is_finished(folder, views=options.keep_views)):
-            foretell(source, model, reading, options, reporter)
-        resources = _resources(options, folder)
-        graph, labelled = (_read if options.level == "node" else _read_many)(source, reading, options, reporter)
-        fingerprint = graph_fingerprint(graph)
-        if options.resume and is_finished(folder, views=options.keep_views):
-            refuse_other(folder, model.settings, fingerprint)
-            reporter.say(f"{folder.path} is finished: there is nothing to resume")
-            if options.report and not folder.report.exists():
-                report(folder, reporter, resources)
-            _forget_scratch(resources, folder)
-            return
-        checkpoint = _checkpoint(folder, reporter) if options.resume else None
-        order = None if checkpoint is None else resumed_order(checkpoint, fingerprint)
-        prepared = _prepare(model, graph, order, resources, reporter)
-        observe = None
-        if isinstance(labelled, Labelled) and labelled.classes:
-            observe = _label_diagnostics(labelled, prepared.seen)
-        pieces = _train(model, prepared, folder, fingerprint, reporter, observe, checkpoint)
-        if isinstance(graph, GraphSet):
-            with reporter.busy("reading out all graphs"):
-                views = model.transform_views(graph) if options.keep_views else None
-                written = iter([(views, model.transform(graph))])
-        else:
-            written = ((each if options.keep_views else None, model.combine(each)) for each in pieces)
-        run = run_record(source, graph, reading, options, time.perf_counter() - began)
-        _write(model, graph, written, folder, run)
-        if labelled is not None:
-            if labelled.classes:
-                folder.write_labels(graph.ids, labelled.labels, labelled.classes)
-            _assess(graph, labelled, prepared, model, folder, reporter)
-        _conclude(model, "nodes" if isinstance(graph, Graph) else "graphs", folder, reporter)
-        if options.report:
+    options = replace(options, scratch=options.scratch or folder.scratch)
+    with joined(model.device) as group:
+        if group.size > 1 and options.level == "graph":
+            raise ArgumentError("level", "must be node where several processes share in the work, got 'graph'")
+        if group.rank == 0:
+            with folder.claimed(None if options.force or options.resume else source):
+                _lead(source, model, reading, options, folder, group, reporter)
+        elif not (options.resume and is_finished(folder, views=options.keep_views)):
+            _follow(source, model, reading, options, folder, group)
+
+
+def _follow(
+    source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptions, folder: ResultFolder, group: Group
+) -> None:
+    """Take the same decisions as the first process, silently, and share in training."""
+    silent, resources = Reporter(quiet=True), _resources(options, folder, group)
+    graph, _ = _read(source, reading, options, resources, silent)
+    resumed = options.resume and folder.checkpoint.exists()
+    order = resumed_order(folder.checkpoint, graph_fingerprint(graph)) if resumed else None
+    prepared = _prepare(model, graph, order, resources, silent)
+    with silent.warnings(), deferred_interrupt(quiet=True) as stop:
+
+        def on_epoch(*_: Any) -> None:
+            if stop.is_set():
+                raise Interrupted
+
+        model.fit(prepared, on_epoch=on_epoch, resume=folder.checkpoint if resumed else None)
+
+
+def _lead(
+    source: str,
+    model: FDMVGCL,
+    reading: ReadOptions,
+    options: EmbedOptions,
+    folder: ResultFolder,
+    group: Group,
+    reporter: Reporter,
+) -> None:
+    began = time.perf_counter()
+    if options.level == "node" and not (options.resume and is_finished(folder, views=options.keep_views)):
+        foretell(source, model, reading, options, reporter)
+    resources = _resources(options, folder, group)
+    graph: Graph | GraphSet
+    labelled: Labelled | GraphLabels | None
+    if options.level == "node":
+        graph, labelled = _read(source, reading, options, resources, reporter)
+    else:
+        graph, labelled = _read_many(source, reading, options, reporter)
+    fingerprint = graph_fingerprint(graph)
+    if options.resume and is_finished(folder, views=options.keep_views):
+        refuse_other(folder, model.settings, fingerprint)
+        reporter.say(f"{folder.path} is finished: there is nothing to resume")
+        if options.report and not folder.report.exists():
             report(folder, reporter, resources)
         _forget_scratch(resources, folder)
+        return
+    checkpoint = _checkpoint(folder, reporter) if options.resume else None
+    order = None if checkpoint is None else resumed_order(checkpoint, fingerprint)
+    prepared = _prepare(model, graph, order, resources, reporter)
+    observe = None
+    if isinstance(labelled, Labelled) and labelled.classes:
+        observe = _label_diagnostics(labelled, prepared.seen(model.trained_rows(prepared.graph)))
+    pieces = _train(model, prepared, folder, fingerprint, reporter, observe, checkpoint)
+    if isinstance(graph, GraphSet):
+        with reporter.busy("reading out all graphs"):
+            views = model.transform_views(graph) if options.keep_views else None
+            written = iter([(views, model.transform(graph))])
+    else:
+        written = ((each if options.keep_views else None, model.combine(each)) for each in pieces)
+    run = run_record(source, graph, reading, options, time.perf_counter() - began)
+    _write(model, graph, written, folder, run)
+    if labelled is not None:
+        if labelled.classes:
+            folder.write_labels(graph.ids, labelled.labels, labelled.classes)
+        _assess(graph, labelled, prepared, model, folder, reporter)
+    _conclude(model, "nodes" if isinstance(graph, Graph) else "graphs", folder, reporter)
+    if options.report:
+        report(folder, reporter, resources)
+    _forget_scratch(resources, folder)
 
 
 def _assess(
@@ -142,9 +185,11 @@ def describe(graph: Graph | GraphSet, reporter: Reporter) -> None:
 
 
 def _read(
-    source: str, reading: ReadOptions, options: EmbedOptions, reporter: Reporter
+    source: str, reading: ReadOptions, options: EmbedOptions, resources: Resources, reporter: Reporter
 ) -> tuple[Graph, Labelled | None]:
-    opened = open_source(source, reading, options.data_root, room_of(options, reporter.remark))
+    room = room_of(options, reporter.remark)
+    with resources.group.one_first(names_data_set(source) or room.wants_store(source, reading)):
+        opened = open_source(source, reading, options.data_root, room)
     graph, dataset = opened.graph, opened.dataset
     describe(graph, reporter)
     if dataset is not None and Path(source).is_file():
@@ -189,6 +234,11 @@ def _prepare(
     """
     with reporter.warnings():
         prepared = model.prepare(graph, order_of_work=order, resources=resources)
+    if resources.group.size > 1 and not prepared.in_blocks:
+        raise UserError(
+            "several processes share in linear diffusion on undirected graphs, with times that are not learnt "
+            "and a loss that is made of sums over rows; run this in one"
+        )
     reporter.say("chosen for this graph, where nothing was said")
     for sentence in prepared.sentences:
         reporter.say(f"  {sentence}")
@@ -228,12 +278,12 @@ def _label_diagnostics(labelled: Labelled, seen: torch.Tensor | None) -> Observe
     return observe
 
 
-def _resources(options: EmbedOptions, folder: ResultFolder) -> Resources:
+def _resources(options: EmbedOptions, folder: ResultFolder, group: Group) -> Resources:
     """A folder of its own within the scratch folder, where others may work too."""
     assert options.scratch is not None
     memory = machine_memory() // 2 if options.memory is None else options.memory
     own = re.sub(r"\W", "-", str(folder.path.resolve())).strip("-")[-100:]
-    return Resources(memory, options.scratch / own)
+    return Resources(memory, options.scratch / own, group)
 
 
 def _forget_scratch(resources: Resources, folder: ResultFolder) -> None:

@@ -193,6 +193,10 @@ StructureUse = Annotated[
         metavar="USE",
     ),
 ]
+TrainRows = Annotated[
+    str | None,
+    _setting("--train-rows", "Train on so many nodes, drawn by the seed, and embed all.", "all", metavar="N|all"),
+]
 Seed = Annotated[int | None, _setting("--seed", "Same seed, threads and machine: same bytes.", 0, metavar="S")]
 Device = Annotated[
     str | None,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -48,14 +48,18 @@ class FullBatch:
 
     Args:
         features, operator, basis: see :class:`~fdmvgcl.learning.encoder.MultiViewEncoder`.
+        rows: of the views, those that the loss is taken of; None for all.
     """
 
     features: FeatureMatrix
     operator: Operator
     basis: DiffusionBasis | None = None
+    rows: Tensor | None = None
 
     def __call__(self, encoder: MultiViewEncoder, loss: Loss) -> Pass:
         views = encoder(self.features, self.operator, self.basis)
+        if self.rows is not None:
+            views = views[:, self.rows]
         terms = loss(views)
         total = loss.total(terms)
         total.backward()
@@ -114,6 +118,13 @@ class Blocks:
             return total
 
         return self.group.summed(count, share)
+
+
+def drawn_rows(rows: int, count: int | Literal["all"], seed: int) -> Tensor | None:
+    """Numbers of so many rows, drawn by a seed, ascending; None where all are wanted."""
+    if count == "all" or count >= rows:
+        return None
+    return torch.randperm(rows, generator=torch.Generator().manual_seed(seed))[:count].sort().values
 
 
 def seen_rows(rows: int) -> Tensor:

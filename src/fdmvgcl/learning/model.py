@@ -26,6 +26,7 @@ from fdmvgcl.graphs.inputs import as_graph, check_alone
 from fdmvgcl.graphs.node_ids import Ids
 from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.learning import settings as s
+from fdmvgcl.learning.batches import drawn_rows
 from fdmvgcl.learning.encoder import MultiViewEncoder
 from fdmvgcl.learning.graph_level import embed_graphs, told_sample, training_sample, view_graphs
 from fdmvgcl.learning.keyed import check_form, keyed
@@ -328,11 +329,15 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             trainer.resume(resume, s.dotted(self.settings))
         return self._train(prepared, trainer, on_epoch)
 
+    def trained_rows(self, graph: Graph) -> Tensor | None:
+        """Numbers of the nodes that the loss is taken of, None for all: see ``schedule.train_rows``."""
+        return drawn_rows(graph.num_nodes, self.schedule.train_rows, int(self.seed))
+
     def _train(self, prepared: Prepared, trainer: Trainer, on_epoch: Listener | None) -> Iterable[Tensor]:
         """Train to the end; the views of the trained encoder in pieces (K̃, n, dim), not yet scaled."""
         stepped = self.diffusion.scheme != EXACT
         warn_if_unstable(trainer.encoder.filter, prepared.operator.largest_frequency if stepped else 0.0)
-        for record in trainer.run(prepared.batch):
+        for record in trainer.run(prepared.batch(self.trained_rows(prepared.graph))):
             if on_epoch is not None:
                 on_epoch(trainer, record)
         self.encoder_ = trainer.encoder

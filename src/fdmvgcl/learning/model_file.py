@@ -35,6 +35,7 @@ LATER: dict[str, Any] = {
     "features.structure": "none",
     "diffusion.rate": 1.0,
     "diffusion.learn_rate": False,
+    "schedule.train_rows": "all",
 }
 
 STRUCTURE_FILE = "structure.parquet"

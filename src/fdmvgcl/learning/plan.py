@@ -163,6 +163,9 @@ def plan(
         phases.append(_phase("basis", seconds, held + making + kept, disk, why + (" on disk" if stored else "")))
     epoch = {"project": work.projecting, "blocks": work.blocking}.get(order, work.diffusing).seconds(rates)
     epoch += Work(stream=4 * _PASSES * work.nodes * model.dim * model.views).seconds(rates)
+    drawn = model.schedule.train_rows
+    if drawn != "all" and order != "project":
+        epoch *= min(1.0, drawn / work.nodes)
     needed = work.training_bytes(order) if training is None else training
     why = f"{model.epochs} epochs of {epoch:.2g} s; {model.views} views of {work.nodes} nodes in {model.dim} dimensions"
     why += f", {ROWS} at a time" if order == "blocks" else ""

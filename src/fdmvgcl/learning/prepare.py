@@ -118,10 +118,11 @@ class Prepared:
         """Whether rows are worked on in blocks."""
         return self.chosen.order_of_work == "blocks" and not self.graph.directed
 
-    @property
-    def seen(self) -> Tensor | None:
-        """Nodes whose views an observer sees while training, None for all."""
-        return seen_rows(self.graph.num_nodes) if self.in_blocks else None
+    def seen(self, rows: Tensor | None) -> Tensor | None:
+        """Nodes whose views an observer sees while training on these, None for all."""
+        if not self.in_blocks:
+            return rows
+        return seen_rows(self.graph.num_nodes) if rows is None else rows[seen_rows(len(rows))]
 
     @cached_property
     def basis(self) -> DiffusionBasis | None:
@@ -147,12 +148,14 @@ class Prepared:
         x, least = self.features.dense(), self.smallest_alpha
         return diffusion_basis(x, self.operator, self.spec, smallest_alpha=least, modes=modes)
 
-    @property
-    def batch(self) -> Batch:
-        """What a model trains on."""
+    def batch(self, rows: Tensor | None) -> Batch:
+        """What a model trains on: all nodes, or those of these numbers."""
         if self.in_blocks:
-            return Blocks(self.block_basis, self.resources.group)
-        return FullBatch(self.features, self.operator, self.basis)
+            basis = self.block_basis if rows is None else self.block_basis.at(rows)
+            return Blocks(basis, self.resources.group)
+        if self.basis is None or rows is None:
+            return FullBatch(self.features, self.operator, self.basis, rows)
+        return FullBatch(self.features, self.operator, self.basis.at(rows))
 
     def views_of(self, encoder: MultiViewEncoder, nodes: Tensor) -> Tensor:
         """An encoder's views of some nodes, (K, n, d)."""

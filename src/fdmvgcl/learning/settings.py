@@ -146,6 +146,8 @@ class Schedule(Settings):
             0 never prunes.
         min_rank: end a phase when the embedding's effective rank falls below this share of its rank at the phase's
             start: collapse, seen without labels. 0 never ends early.
+        train_rows: how many nodes, drawn by the seed, the loss is taken of; all nodes are embedded. ``"all"`` for all.
+            It saves time where features are diffused first, as then a node's views need no other's.
     """
 
     lr: float = 0.002
@@ -154,6 +156,7 @@ class Schedule(Settings):
     smallest_alpha: float = 1e-4
     merge_width: float = 1e-4
     min_rank: float = 0.75
+    train_rows: int | Literal["all"] = "all"
 
     def __post_init__(self) -> None:
         for name, highest in {"lr": 10, "order_lr": 10, "weight_decay": 10, "min_rank": 1, "merge_width": 10}.items():
@@ -161,6 +164,8 @@ class Schedule(Settings):
         check_number("smallest_alpha", self.smallest_alpha, 0, 1)
         if not 0 < self.smallest_alpha < 1:
             raise ArgumentError("smallest_alpha", f"must lie in (0, 1), got {self.smallest_alpha}")
+        if self.train_rows != "all":
+            check_whole("train_rows", self.train_rows, 2)
 
 
 @dataclass(frozen=True)
