@@ -149,6 +149,7 @@ class TestEmbed:
         assert len(result.err.splitlines()) == 4
         names = {str(path.relative_to("out")) for path in Path("out").rglob("*") if path.is_file()}
         assert names == {
+            "checks.json",
             "embeddings.parquet",
             "graph.npz",
             "model/structure.parquet",

@@ -174,6 +174,7 @@ def embed(
     epochs: o.Epochs = None,
     time: o.Time = None,
     structure: o.StructureUse = None,
+    control: o.Control = None,
     seed: o.Seed = None,
     device: o.Device = None,
     changes: o.Set = None,
@@ -224,6 +225,7 @@ def embed(
         memory=memory,
         scratch=scratch,
         reader=reader,
+        control=control,
     )
     try:
         command.embed(source, model, reading, wanted, Reporter(quiet))

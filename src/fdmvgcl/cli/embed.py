@@ -3,6 +3,7 @@
 import shlex
 import shutil
 import time
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -17,10 +18,12 @@ from fdmvgcl.cli.plan import foretell, heed, room_of
 from fdmvgcl.cli.report import report, run_record
 from fdmvgcl.cli.sources import Reader, ReadOptions, open_source
 from fdmvgcl.diffusion.cost import Order
+from fdmvgcl.errors import ArgumentError
 from fdmvgcl.evaluation.labelled import Labelled
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.provenance import counted
+from fdmvgcl.learning.controls import CONTROLS, Control, control
 from fdmvgcl.learning.diagnostics import (
     PAIR_ROWS,
     class_ratio,
@@ -28,9 +31,10 @@ from fdmvgcl.learning.diagnostics import (
     sample_rows,
     significant,
 )
+from fdmvgcl.learning.knowledge import Knowledge, left_out, measure_knowledge
 from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.learning.plan import plan_exactly
-from fdmvgcl.learning.prepare import Prepared
+from fdmvgcl.learning.prepare import Prepared, assemble
 from fdmvgcl.learning.settings import dotted
 from fdmvgcl.learning.training import Observer, Trainer
 from fdmvgcl.learning.verdict import judge
@@ -45,7 +49,7 @@ from fdmvgcl.results.checkpoints import (
     refuse_other,
     resumed_order,
 )
-from fdmvgcl.results.outputs import ResultFolder, default_folder, write_views
+from fdmvgcl.results.outputs import KNOWLEDGE, ResultFolder, default_folder, write_views
 from fdmvgcl.results.vectors import write_vectors
 
 HOMOPHILY_NEIGHBOURS = 10
@@ -66,12 +70,14 @@ class EmbedOptions:
     memory: int | None = None
     scratch: Path | None = None
     reader: Reader = "auto"
+    control: Control | None = None
 
 
 def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptions, reporter: Reporter) -> None:
     """Read, train, write, and tell of it."""
     began = time.perf_counter()
     model.check_parameters()
+    _check_control(options)
     folder = ResultFolder(options.output or default_folder(source))
     with folder.claimed(None if options.force or options.resume else source):
         options = replace(options, scratch=options.scratch or folder.scratch)
@@ -88,8 +94,14 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
         checkpoint = _checkpoint(folder, reporter) if options.resume else None
         order = None if checkpoint is None else resumed_order(checkpoint, fingerprint)
         prepared = _prepare(model, graph, order, reporter)
-        observe = _label_diagnostics(labelled) if isinstance(labelled, Labelled) and labelled.classes else None
-        views = _train(model, prepared, folder, fingerprint, reporter, observe, checkpoint)
+        if options.control is not None and isinstance(graph, Graph):
+            with reporter.busy(f"making {CONTROLS[options.control]}, in place of training"):
+                model = control(model, prepared, options.control)
+                prepared = assemble(model, graph, model.chosen_)
+                views = model.transform_views(prepared)
+        else:
+            observe = _label_diagnostics(labelled) if isinstance(labelled, Labelled) and labelled.classes else None
+            views = _train(model, prepared, folder, fingerprint, reporter, observe, checkpoint)
         if isinstance(graph, GraphSet):
             with reporter.busy("reading out all graphs"):
                 z = model.transform(graph)
@@ -102,7 +114,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
             if labelled.classes:
                 folder.write_labels(graph.ids, labelled.labels, labelled.classes)
             _assess(graph, z, labelled, prepared, model, folder, reporter)
-        _conclude(model, z, "nodes" if isinstance(graph, Graph) else "graphs", folder, reporter)
+        _conclude(model, graph, z, folder, reporter)
         if options.report:
             report(folder, reporter)
         shutil.rmtree(folder.scratch, ignore_errors=True)
@@ -263,9 +275,11 @@ def _write(
     folder.checkpoint.unlink(missing_ok=True)
 
 
-def _conclude(model: FDMVGCL, z: NDArray[np.float32], what: str, folder: ResultFolder, reporter: Reporter) -> None:
-    verdict = judge(z, model.history_)
-    colour = {"healthy": "green", "narrowed": "yellow", "collapsed": "red"}[verdict.health]
+def _conclude(
+    model: FDMVGCL, graph: Graph | GraphSet, z: NDArray[np.float32], folder: ResultFolder, reporter: Reporter
+) -> None:
+    verdict = judge(z, model.history_, *_knowledge(model, graph, folder, reporter))
+    colour = {"healthy": "green", "narrowed": "yellow", "behind": "yellow", "collapsed": "red"}.get(verdict.health, "")
     reporter.say("")
     reporter.say(str(verdict), colour)
     last = model.history_[-1] if model.history_ else None
@@ -274,8 +288,33 @@ def _conclude(model: FDMVGCL, z: NDArray[np.float32], what: str, folder: ResultF
             f"training ended after {last['epoch'] + 1} of {model.epochs} epochs, when the rank had fallen to "
             f"{model.schedule.min_rank:.0%} of its start (schedule.min_rank)"
         )
+    what = "nodes" if isinstance(graph, Graph) else "graphs"
     reporter.say(f"embeddings of {z.shape[0]} {what} in {z.shape[1]} dimensions: {folder.embeddings}")
     reporter.say(f"the rest beside it; try: fdmvgcl similar {shlex.quote(str(folder.path))} --id ID")
+
+
+def _knowledge(
+    model: FDMVGCL, graph: Graph | GraphSet, folder: ResultFolder, reporter: Reporter
+) -> tuple[Knowledge | None, str]:
+    """What such vectors know of hidden edges, kept in the folder for the report; None and the reason where not."""
+    if isinstance(graph, GraphSet):
+        return None, "there are many graphs"
+    found, why = None, left_out(model, graph)
+    if not why:
+        with reporter.busy("hiding edges to see how well such vectors know them") as step, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what a copy warns of was told when the model was trained
+            found, why = measure_knowledge(model, graph, step=step)
+    folder.write_checks(KNOWLEDGE, {"unmeasured": why} if found is None else found.record())
+    return found, why
+
+
+def _check_control(options: EmbedOptions) -> None:
+    if options.control is None:
+        return
+    if options.level == "graph":
+        raise ArgumentError("control", "is for the nodes of one graph; evaluate has the controls of many")
+    if options.resume:
+        raise ArgumentError("control", "trains nothing, so there is nothing to go on with by --resume")
 
 
 __all__ = ["EmbedOptions", "Interrupted", "describe", "embed"]

@@ -193,6 +193,15 @@ StructureUse = Annotated[
         metavar="USE",
     ),
 ]
+Control = Annotated[
+    Literal["untrained", "diffused", "raw", "structure"] | None,
+    _option(
+        MODEL,
+        "--control",
+        "Write a control in place of trained vectors: the untrained encoder, the features diffused or raw, or the "
+        "columns made of the edges. The verdict names one that does better.",
+    ),
+]
 Seed = Annotated[int | None, _setting("--seed", "Same seed, threads and machine: same bytes.", 0, metavar="S")]
 Device = Annotated[
     str | None,

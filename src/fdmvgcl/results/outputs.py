@@ -20,6 +20,8 @@ from fdmvgcl.files import atomic_write, open_lock
 from fdmvgcl.results.replacing import finish
 from fdmvgcl.results.vectors import VectorFile, write_vectors
 
+KNOWLEDGE = "hidden edges"  # in checks.json, what the verdict is made of
+
 _LOCK = ".fdmvgcl.lock"
 _ASIDE = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")  # what a killed process leaves of files.atomic_write
 
