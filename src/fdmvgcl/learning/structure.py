@@ -252,5 +252,6 @@ def _orthonormal(columns: Matrix) -> Matrix:
 
 
 def _product(matrix: Csr, dense: Matrix) -> Matrix:
-    left = csr_tensor(*map(torch.from_numpy, (matrix.indptr, matrix.indices, matrix.data)), matrix.shape)
+    rows, columns, values = map(torch.from_numpy, (matrix.indptr, matrix.indices, matrix.data))
+    left = csr_tensor(rows, columns, values, matrix.shape)
     return np.asarray(sparse_product(left, torch.from_numpy(np.ascontiguousarray(dense))))

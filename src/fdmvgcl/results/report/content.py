@@ -65,7 +65,9 @@ def _verdict(records: Records, timeline: Timeline) -> Verdict:
 def _knowledge(records: Records) -> tuple[Knowledge | None, str]:
     """What :func:`~fdmvgcl.learning.knowledge.measure_knowledge` found, or why there is nothing."""
     found = records.folder.read_checks().get(KNOWLEDGE)
-    if isinstance(found, dict) and isinstance(found.get("unmeasured"), str):
+    if not isinstance(found, dict):
+        return None, ""
+    if isinstance(found.get("unmeasured"), str):
         return None, found["unmeasured"][:200]
     try:
         return Knowledge.from_record(found), ""
