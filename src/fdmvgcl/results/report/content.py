@@ -176,7 +176,9 @@ def _told_vectors(records: Records) -> str:
         return f"{records.model.dim} numbers for each node, the mean of its views"
     with VectorFile(records.folder.embeddings) as file:
         width = file.columns["z"]
-    return f"{width} numbers for each graph, the {records.model.readout_settings.kind} over its nodes"
+    kind = records.model.readout_settings.kind
+    told = "sum over its n nodes, divided by √n" if kind == "sum-over-root" else f"{kind} over its nodes"
+    return f"{width} numbers for each graph, the {told}"
 
 
 def _told_labels(records: Records) -> str:
