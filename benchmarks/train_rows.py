@@ -2,9 +2,9 @@
 
     python benchmarks/train_rows.py [--datasets cora,photo] [--seeds 2] [--data-root DIR]
 
-The public splits, or the first four seeded ones of 10/10/80 %. Records go to benchmarks/results/train_rows.jsonl as they
-end, and what is on record is not run again; the table is made of them. ``within`` is where the interval of the difference
-holds 0 or lies above it.
+The public splits, or the first four seeded ones of 10/10/80 %. Records go to benchmarks/results/train_rows.jsonl as
+they end, and what is on record is not run again; the table is made of them. ``within`` is where the interval of the
+difference holds 0 or lies above it.
 """
 
 import argparse
