@@ -1,9 +1,13 @@
 """What is far beyond this machine is refused before training, what is close to it is told."""
 
+import resource
+from pathlib import Path
+
 import pytest
+from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, Graph
-from fdmvgcl.cli import embed
+from fdmvgcl.cli import app, embed
 from fdmvgcl.cli.console import Reporter
 from fdmvgcl.diffusion.resources import Resources
 from fdmvgcl.errors import UserError
@@ -25,3 +29,27 @@ def test_refusal_and_warning(share: float, told: str, monkeypatch: pytest.Monkey
         return
     embed._prepare(MODEL, GRAPH, None, Resources(), Reporter())
     assert (told in capsys.readouterr().err) if told else not capsys.readouterr().err
+
+
+def test_a_disk_that_is_full_ends_with_a_line_and_the_same_command_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A limit on the size of files stands for it; the basis is the first that is larger."""
+    monkeypatch.chdir(tmp_path)
+    Path("edges.csv").write_text("source,target\n" + "".join(f"n{i},n{(3 * i + 1) % 60}\n" for i in range(60)))
+    command = ["embed", "edges.csv", "--dim", "4", "--epochs", "1", "--memory", "1KB", "--reader", "memory"]
+    command += ["--no-report", "-q", "-o", "out"]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))
+    try:
+        failed = CliRunner().invoke(app, command)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert failed.exit_code == 2
+    assert len(failed.stderr.splitlines()) == 1
+    assert "File too large" in failed.stderr
+    assert not list(Path("out").glob("*.parquet"))
+    assert not list(Path("out").rglob("*.tmp"))
+    assert CliRunner().invoke(app, command).exit_code == 0
+    assert Path("out/embeddings.parquet").exists()
+    assert not Path("out/scratch").exists()
