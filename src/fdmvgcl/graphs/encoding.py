@@ -135,7 +135,8 @@ class Encoding:
             plain = [f"{len(numbers)} number{'s' * (len(numbers) != 1)}"] if numbers else []
             notes.append(f"columns of features: {_listed([*plain, *others])}")
         if left:
-            notes.append(f"columns left out: {_listed([f'{each.name or shown(each.name)} ({each.reason})' for each in left])}")
+            told = [f"{each.name or shown(each.name)} ({each.reason})" for each in left]
+            notes.append(f"columns left out: {_listed(told)}")
         return tuple(notes)
 
     def apply(self, table: pa.Table, where: Callable[[int], str] | None = None) -> NDArray[np.float32]:
