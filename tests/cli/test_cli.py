@@ -207,9 +207,9 @@ class TestEmbed:
         counted(prepare, "foresight")
         counted(Graph, "operator")
         counted(prepare, "diffusion_basis")
-        counted(FDMVGCL, "_views")
+        counted(prepare.Prepared, "view_pieces")
         done("embed", edges, "--features", features, "--structure", "none", *SMALL, "--no-report")
-        assert counts == dict.fromkeys(["fit", "foresight", "operator", "diffusion_basis", "_views"], 1)
+        assert counts == dict.fromkeys(["fit", "foresight", "operator", "diffusion_basis", "view_pieces"], 1)
 
     def test_the_same_bytes_each_time_and_without_labels(self, edges: Path) -> None:
         done("embed", edges, "-o", "a", *SMALL)

@@ -199,7 +199,7 @@ StructureUse = Annotated[
 ]
 Control = Annotated[
     Literal["untrained", "diffused", "raw", "structure"] | None,
-    _option(
+    _rare(
         MODEL,
         "--control",
         "Write a control in place of trained vectors: the untrained encoder, the features diffused or raw, or the "
