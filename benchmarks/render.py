@@ -220,8 +220,8 @@ whole process's peak.
 
 ## Columns made of the edges
 
-What a graph without features gets, from the adjacency to 128 diffused columns, on graphs of communities with ten edges a
-node, each in a process of its own. Small graphs cost more a node, as their walks are cut later.
+What a graph without features gets, from the adjacency to 128 diffused columns, on graphs of communities with ten edges
+a node, each in a process of its own. Small graphs cost more a node, as their walks are cut later.
 
 {structure_table()}
 

@@ -238,8 +238,8 @@ def readings(records: RecordFile, datasets: Sequence[str]) -> Table:
     header = ("data set", "paper", *(_told_reading(row) for row in READINGS), "seeds")
     note = (
         "β tuned, plain probe. The paper prints the equation without a rate; the code family that it builds on has "
-        "`D^α Y = -r L Y` with r learnt from 1/2, and self-loops. With r = 1/2 the explicit predictor is stable at every "
-        "order."
+        "`D^α Y = -r L Y` with r learnt from 1/2, and self-loops. With r = 1/2 the explicit predictor is stable at "
+        "every order."
     )
     whole = [(row, reached) for row, reached, count in best if count == len(READINGS)]
     counts = "; ".join(
