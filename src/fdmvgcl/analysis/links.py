@@ -1,10 +1,12 @@
 """Edges that are most likely missing, and how well such guesses did on edges that were hidden."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from fdmvgcl.evaluation.links import compare_links
 from fdmvgcl.evaluation.standing import Standing
@@ -35,11 +37,19 @@ class Links:
     scores: NDArray[np.float32]
 
 
-def links_of(z: Rows, graph: Graph, node: int, count: int) -> Links:
-    """The ``count`` nodes that a node most likely misses an edge with: not its neighbours, and of positive cosine."""
-    unit = unit_rows(z)
-    scores = (unit @ unit[node]).round(_DIGITS)
-    scores[joined_pairs(graph)[[node]].indices] = 0
+def links_of(z: Rows, graph: Graph, node: int | Sequence[int], count: int) -> Links:
+    """The ``count`` nodes that a node most likely misses an edge with: not its neighbours, and of positive cosine.
+
+    Of several nodes, those of each one after the other.
+    """
+    unit, joined = unit_rows(z), joined_pairs(graph)
+    found = [_links_of(unit, joined, int(each), count) for each in np.atleast_1d(node)]
+    return Links(np.concatenate([one.pairs for one in found]), np.concatenate([one.scores for one in found]))
+
+
+def _links_of(unit: Rows, joined: sparse.csr_array, node: int, count: int) -> Links:
+    scores = np.minimum((unit @ unit[node]).round(_DIGITS), 1)
+    scores[joined[[node]].indices] = 0
     scores[node] = 0
     others = np.flatnonzero(scores > 0)
     best = others[np.argsort(-scores[others], kind="stable")[:count]]

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
-from fdmvgcl.analysis.links import Links, check_links, links_of, top_links
+from fdmvgcl.analysis.links import check_links, links_of, top_links
 from fdmvgcl.cli.answers import Wanted, deliver
 from fdmvgcl.cli.checks import checked
 from fdmvgcl.cli.console import Reporter
@@ -18,7 +16,14 @@ from fdmvgcl.results.vectors import VectorFile
 
 
 def links(
-    folder: ResultFolder, nodes: Sequence[str], ids: Path | None, count: int, wanted: Wanted, reporter: Reporter
+    folder: ResultFolder,
+    nodes: Sequence[str],
+    ids: Path | None,
+    count: int,
+    wanted: Wanted,
+    reporter: Reporter,
+    *,
+    check: bool = True,
 ) -> None:
     """Give source, target and score, and how well such scores found hidden edges."""
     wanted.check([*folder.require().path.iterdir(), *([ids] if ids else [])])
@@ -33,10 +38,10 @@ def links(
 
         return [check_links(FDMVGCL.load(folder.model, device="cpu"), graph)]
 
-    standings = checked(folder, "links", "hiding edges to see how well they are found", measure, reporter)
+    doing = "hiding edges to see how well they are found"
+    standings = checked(folder, "links", doing, measure, reporter, only_on_record=not check)
     if asked:
-        each = [links_of(z, graph, int(number), count) for number in numbers]
-        found = Links(np.concatenate([one.pairs for one in each]), np.concatenate([one.scores for one in each]))
+        found = links_of(z, graph, numbers.tolist(), count)
     else:
         with reporter.busy("comparing all pairs of nodes"):
             found = top_links(z, graph, count)

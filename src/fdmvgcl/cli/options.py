@@ -168,7 +168,7 @@ File = Annotated[
 Resume = Annotated[bool, _option(OUTPUT, "--resume", "Go on from the checkpoint that a stopped run left in DIR.")]
 KeepViews = Annotated[bool, _rare(OUTPUT, "--keep-views", "Write each view too, to views.parquet.")]
 NoReport = Annotated[bool, _rare(OUTPUT, "--no-report", "Leave out report.html.")]
-Quiet = Annotated[bool, _option(COMMON, "--quiet", "Print nothing but errors.", "-q")]
+Quiet = Annotated[bool, _option(COMMON, "--quiet", "Print nothing but errors, and JSON that is asked for.", "-q")]
 
 # -- the model --------------------------------------------------------------------------------------------------------
 
@@ -236,6 +236,14 @@ Format = Annotated[
 ]
 Unit = Annotated[
     bool, _option(OUTPUT, "--unit", "Divide vectors by their lengths, so that inner products are cosines.")
+]
+NoCheck = Annotated[
+    bool,
+    _option(
+        OUTPUT,
+        "--no-check",
+        "Answer at once: do not measure how good the answers are where that is not on record yet.",
+    ),
 ]
 TableFile = Annotated[
     Path | None,
