@@ -1,17 +1,17 @@
 """Edges that are most likely missing, and how well such guesses did on edges that were hidden."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from fdmvgcl.evaluation.links import compare_links
 from fdmvgcl.evaluation.standing import Standing
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.held_out import Pairs, joined_pairs
+from fdmvgcl.results.search import nearest_rows
 from fdmvgcl.results.vectors import unit_rows
 
 if TYPE_CHECKING:
@@ -42,18 +42,22 @@ def links_of(z: Rows, graph: Graph, node: int | Sequence[int], count: int) -> Li
 
     Of several nodes, those of each one after the other.
     """
-    unit, joined = unit_rows(z), joined_pairs(graph)
-    found = [_links_of(unit, joined, int(each), count) for each in np.atleast_1d(node)]
-    return Links(np.concatenate([one.pairs for one in found]), np.concatenate([one.scores for one in found]))
+    nodes = np.atleast_1d(node)
+    return links_near([z], z[nodes], graph, nodes, count)
 
 
-def _links_of(unit: Rows, joined: sparse.csr_array, node: int, count: int) -> Links:
-    scores = np.minimum((unit @ unit[node]).round(_DIGITS), 1)
-    scores[joined[[node]].indices] = 0
-    scores[node] = 0
-    others = np.flatnonzero(scores > 0)
-    best = others[np.argsort(-scores[others], kind="stable")[:count]]
-    return Links(np.stack([np.full_like(best, node), best], axis=1), scores[best])
+def links_near(blocks: Iterable[Rows], vectors: Rows, graph: Graph, nodes: NDArray[np.int64], count: int) -> Links:
+    """:func:`links_of` where vectors are many: they come in pieces, and those (q, d) of the nodes asked for apart."""
+    neighbours = joined_pairs(graph)[nodes]
+    most = int(np.diff(neighbours.indptr).max(initial=0))
+    found, cosines = nearest_rows(blocks, vectors, nodes, min(count + most, graph.num_nodes - 1))
+    place, rank = np.nonzero((found >= 0) & (cosines > 0))
+    others, scores = found[place, rank], cosines[place, rank]
+    free = np.asarray(neighbours[place, others]).ravel() == 0
+    place, others, scores = place[free], others[free], scores[free]
+    first = np.searchsorted(place, np.arange(len(nodes)))
+    kept = np.arange(len(place)) - first[place] < count
+    return Links(np.stack([nodes[place[kept]], others[kept]], axis=1), scores[kept])
 
 
 def top_links(z: Rows, graph: Graph, count: int) -> Links:

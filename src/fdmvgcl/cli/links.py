@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from fdmvgcl.analysis.links import check_links, links_of, top_links
+from fdmvgcl.analysis.links import check_links, links_near, top_links
 from fdmvgcl.cli.answers import Wanted, deliver
 from fdmvgcl.cli.checks import checked
 from fdmvgcl.cli.console import Reporter
@@ -30,8 +30,6 @@ def links(
     graph = Graph.load(folder.graph)
     asked = [*nodes, *(read_ids(ids) if ids is not None else ())]
     numbers = numbers_of(graph, dict.fromkeys(asked))
-    with VectorFile(folder.embeddings) as file:
-        z = file.read("z")
 
     def measure() -> list[Standing]:
         from fdmvgcl.learning.model import FDMVGCL  # late: torch is not needed where this is on record
@@ -40,11 +38,12 @@ def links(
 
     doing = "hiding edges to see how well they are found"
     standings = checked(folder, "links", doing, measure, reporter, only_on_record=not check)
-    if asked:
-        found = links_of(z, graph, numbers.tolist(), count)
-    else:
-        with reporter.busy("comparing all pairs of nodes"):
-            found = top_links(z, graph, count)
+    with VectorFile(folder.embeddings) as file:
+        if asked:
+            found = links_near(file.blocks("z"), file.rows("z", numbers), graph, numbers, count)
+        else:
+            with reporter.busy("comparing all pairs of nodes"):
+                found = top_links(file.read("z"), graph, count)
     table = {
         "source": [graph.ids[i] for i in found.pairs[:, 0]],
         "target": [graph.ids[i] for i in found.pairs[:, 1]],

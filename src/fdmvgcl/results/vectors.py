@@ -144,13 +144,16 @@ class VectorFile:
         return found
 
     def rows(self, column: str, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Some of the vectors, shape (n, d), in any order, read without holding the others."""
+        """Some of the vectors, shape (n, d), in any order; parts of the file without any are not read."""
         found = np.empty((len(numbers), self.columns[column]), dtype=np.float32)
         first = 0
-        for block in self.blocks(column):
-            inside = np.flatnonzero((numbers >= first) & (numbers < first + len(block)))
-            found[inside] = block[numbers[inside] - first]
-            first += len(block)
+        for group in range(self._file.num_row_groups):
+            last = first + self._file.metadata.row_group(group).num_rows
+            inside = np.flatnonzero((numbers >= first) & (numbers < last))
+            if len(inside):
+                rows = np.concatenate(list(self._group(column, group)))
+                found[inside] = rows[numbers[inside] - first]
+            first = last
         return found
 
     def _group(self, column: str, group: int) -> Iterator[NDArray[np.float32]]:
