@@ -372,7 +372,7 @@ class TestBadInput:
 
     def test_names(self) -> None:
         assert "did you mean 'karate'?" in run("embed", "karete").error
-        assert "--features is for files" in run("embed", "karate", "--features", "x.csv").error
+        assert "--features is for files" in run("embed", "karate", "--features", __file__).error
         assert "is missing" in run("embed", "cora", "--data-root", "nowhere").error
         assert "No such command" in run("embde").error
         assert "SOURCE" in run("embed").error
@@ -627,8 +627,9 @@ import os, signal, sys, torch
 torch.set_num_threads(1)
 torch.optim.Adam([torch.zeros(1, requires_grad=True)])
 from fdmvgcl.cli import app
-import fdmvgcl.cli.embed, fdmvgcl.results.report
-ARGS = ["embed", "edges.csv", "--dim", "8", "--epochs", "3", "--views", "3", "-q"]
+import fdmvgcl.cli.embed, fdmvgcl.diffusion.basis, fdmvgcl.results.report
+fdmvgcl.diffusion.basis.ROWS = 5
+ARGS = ["embed", "edges.csv", "--dim", "8", "--epochs", "3", "--views", "3", "-q", *sys.argv[1:]]
 
 def child(args, kill_at=None, after=False):
     pid = os.fork()
@@ -666,14 +667,17 @@ print(kills)
 
 
 class TestKilled:
-    def test_sigkill_at_every_file_then_resume_gives_the_same_bytes(self, edges: Path) -> None:
+    # Three checkpoints, model (three files), graph, history, run, embeddings, report; in blocks of rows, the basis and
+    # its panels too.
+    @pytest.mark.parametrize(("options", "files"), [((), 11), (("--memory", "1KB", "--reader", "memory"), 14)])
+    def test_sigkill_at_every_file_then_resume_gives_the_same_bytes(
+        self, edges: Path, options: tuple[str, ...], files: int
+    ) -> None:
         environment = {**os.environ, checkpoints.SECONDS_VARIABLE: "0"}
-        result = subprocess.run(
-            [sys.executable, "-c", KILLER], env=environment, capture_output=True, text=True, check=False
-        )
+        command = [sys.executable, "-c", KILLER, *options]
+        result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert result.returncode == 0, result.stderr
-        # three checkpoints, model (three files), graph, history, run, embeddings, report
-        assert int(result.stdout) == 11
+        assert int(result.stdout) == files
 
     @staticmethod
     def start(edges: Path, *args: str, until: Callable[[], bool]) -> subprocess.Popen[str]:
@@ -834,7 +838,7 @@ AGAIN: dict[str, tuple[str, ...]] = {
     "data set": ("karate", "--structure", "only"),
 }
 # What decides where to write, and how loudly, is no part of the result.
-NOT_AGAIN = {"output", "force", "resume", "quiet", "help-all", "reader", "scratch"}
+NOT_AGAIN = {"output", "force", "resume", "memory", "quiet", "help-all", "reader", "scratch"}
 
 
 @pytest.mark.parametrize("case", AGAIN)

@@ -5,6 +5,7 @@ import pytest
 from fdmvgcl import FDMVGCL, Graph
 from fdmvgcl.cli import embed
 from fdmvgcl.cli.console import Reporter
+from fdmvgcl.diffusion.resources import Resources
 from fdmvgcl.errors import UserError
 from fdmvgcl.learning.plan import plan_exactly
 
@@ -20,7 +21,7 @@ def test_refusal_and_warning(share: float, told: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(embed, "machine_memory", lambda: int(needed / share))
     if told == "refused":
         with pytest.raises(UserError, match="use a smaller --dim or fewer --views"):
-            embed._prepare(MODEL, GRAPH, None, Reporter())
+            embed._prepare(MODEL, GRAPH, None, Resources(), Reporter())
         return
-    embed._prepare(MODEL, GRAPH, None, Reporter())
+    embed._prepare(MODEL, GRAPH, None, Resources(), Reporter())
     assert (told in capsys.readouterr().err) if told else not capsys.readouterr().err

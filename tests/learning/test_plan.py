@@ -102,10 +102,20 @@ def test_the_refusal_names_what_lacks_and_the_phase() -> None:
     assert "--reader duckdb" in (Plan(reading, 5 * GB).refusal or "")
 
 
-def test_what_does_not_fit_is_interpolated() -> None:
-    found = {phase.name: phase for phase in planned(replace(MILLION, columns=240)).phases}
-    assert "13 functions" not in found["basis"].why
-    assert "functions" in found["basis"].why
+def test_what_does_not_fit_is_interpolated_or_done_in_blocks() -> None:
+    """Of 240 columns the terms exceed the memory; of narrow views the rest does not, of wide ones everything does."""
+    wide = replace(MILLION, columns=240)
+    narrow, full = (
+        {phase.name: phase for phase in plan_ahead(model, wide, 24 * GB, 13 * GB, False).phases}
+        for model in (FDMVGCL(dim=16), MODEL)
+    )
+    for found in (narrow, full):
+        assert "14 functions" not in found["basis"].why
+    assert "at a time" not in narrow["training"].why
+    assert narrow["basis"].disk == 0
+    assert "8192 at a time" in full["training"].why
+    assert full["basis"].disk > 4 * 8 * 240 * 10**6
+    assert full["training"].memory < narrow["training"].memory
 
 
 def test_directed_graphs_have_no_basis() -> None:

@@ -1,8 +1,10 @@
 """``fdmvgcl embed``: a graph in, a folder with embeddings, model and history out."""
 
+import re
 import shlex
 import shutil
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -17,10 +19,12 @@ from fdmvgcl.cli.plan import foretell, heed, room_of
 from fdmvgcl.cli.report import report, run_record
 from fdmvgcl.cli.sources import Reader, ReadOptions, open_source
 from fdmvgcl.diffusion.cost import Order
+from fdmvgcl.diffusion.resources import Resources
 from fdmvgcl.evaluation.labelled import Labelled
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.provenance import counted
+from fdmvgcl.learning.batches import seen_rows
 from fdmvgcl.learning.diagnostics import (
     PAIR_ROWS,
     class_ratio,
@@ -45,8 +49,8 @@ from fdmvgcl.results.checkpoints import (
     refuse_other,
     resumed_order,
 )
-from fdmvgcl.results.outputs import ResultFolder, default_folder, write_views
-from fdmvgcl.results.vectors import write_vectors
+from fdmvgcl.results.outputs import Piece, ResultFolder, default_folder, write_pieces
+from fdmvgcl.results.vectors import VectorFile
 
 HOMOPHILY_NEIGHBOURS = 10
 
@@ -77,46 +81,51 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
         options = replace(options, scratch=options.scratch or folder.scratch)
         if options.level == "node" and not (options.resume and is_finished(folder, views=options.keep_views)):
             foretell(source, model, reading, options, reporter)
+        resources = _resources(options, folder)
         graph, labelled = (_read if options.level == "node" else _read_many)(source, reading, options, reporter)
         fingerprint = graph_fingerprint(graph)
         if options.resume and is_finished(folder, views=options.keep_views):
             refuse_other(folder, model.settings, fingerprint)
             reporter.say(f"{folder.path} is finished: there is nothing to resume")
             if options.report and not folder.report.exists():
-                report(folder, reporter)
+                report(folder, reporter, resources)
+            _forget_scratch(resources, folder)
             return
         checkpoint = _checkpoint(folder, reporter) if options.resume else None
         order = None if checkpoint is None else resumed_order(checkpoint, fingerprint)
-        prepared = _prepare(model, graph, order, reporter)
-        observe = _label_diagnostics(labelled) if isinstance(labelled, Labelled) and labelled.classes else None
-        views = _train(model, prepared, folder, fingerprint, reporter, observe, checkpoint)
+        prepared = _prepare(model, graph, order, resources, reporter)
+        observe = None
+        if isinstance(labelled, Labelled) and labelled.classes:
+            observe = _label_diagnostics(labelled, prepared.seen)
+        pieces = _train(model, prepared, folder, fingerprint, reporter, observe, checkpoint)
         if isinstance(graph, GraphSet):
             with reporter.busy("reading out all graphs"):
-                z = model.transform(graph)
-                views = model.transform_views(graph) if options.keep_views else views
+                views = model.transform_views(graph) if options.keep_views else None
+                written = iter([(views, model.transform(graph))])
         else:
-            z = model.combine(views)
+            written = ((each if options.keep_views else None, model.combine(each)) for each in pieces)
         run = run_record(source, graph, reading, options, time.perf_counter() - began)
-        _write(model, graph, views if options.keep_views else None, z, folder, run)
+        _write(model, graph, written, folder, run)
         if labelled is not None:
             if labelled.classes:
                 folder.write_labels(graph.ids, labelled.labels, labelled.classes)
-            _assess(graph, z, labelled, prepared, model, folder, reporter)
-        _conclude(model, z, "nodes" if isinstance(graph, Graph) else "graphs", folder, reporter)
+            _assess(graph, labelled, prepared, model, folder, reporter)
+        _conclude(model, "nodes" if isinstance(graph, Graph) else "graphs", folder, reporter)
         if options.report:
-            report(folder, reporter)
-        shutil.rmtree(folder.scratch, ignore_errors=True)
+            report(folder, reporter, resources)
+        _forget_scratch(resources, folder)
 
 
 def _assess(
     graph: Graph | GraphSet,
-    z: NDArray[np.float32],
     labelled: Labelled | GraphLabels,
     prepared: Prepared,
     model: FDMVGCL,
     folder: ResultFolder,
     reporter: Reporter,
 ) -> None:
+    with VectorFile(folder.embeddings) as file:
+        z = file.read("z")
     if isinstance(graph, GraphSet) and isinstance(labelled, GraphLabels):
         assess_graphs(graph, z, labelled, model, folder, reporter)
     elif isinstance(labelled, Labelled):
@@ -171,13 +180,15 @@ def _checkpoint(folder: ResultFolder, reporter: Reporter) -> Path | None:
     return found
 
 
-def _prepare(model: FDMVGCL, graph: Graph | GraphSet, order: Order | None, reporter: Reporter) -> Prepared:
+def _prepare(
+    model: FDMVGCL, graph: Graph | GraphSet, order: Order | None, resources: Resources, reporter: Reporter
+) -> Prepared:
     """What the graph decides, told; refused where this machine is far too small for it.
 
     The order of work of a run that is resumed is kept: another machine's memory must not change it.
     """
     with reporter.warnings():
-        prepared = model.prepare(graph, order_of_work=order)
+        prepared = model.prepare(graph, order_of_work=order, resources=resources)
     reporter.say("chosen for this graph, where nothing was said")
     for sentence in prepared.sentences:
         reporter.say(f"  {sentence}")
@@ -190,13 +201,17 @@ def _prepare(model: FDMVGCL, graph: Graph | GraphSet, order: Order | None, repor
     return prepared
 
 
-def _label_diagnostics(labelled: Labelled) -> Observer:
+def _label_diagnostics(labelled: Labelled, seen: torch.Tensor | None) -> Observer:
     """Adds what only labels can tell to the records, and nowhere else.
 
     ``class_ratio`` is a list for each view of a number for each class, null where it has none; ``neighbour_homophily``
     is that of the views' sum, among 512 nodes.
+
+    Args:
+        seen: nodes that the views observed are of, None for all.
     """
     labels = torch.from_numpy(labelled.labels)
+    labels = labels if seen is None else labels[seen]
 
     def observe(views: torch.Tensor) -> dict[str, Any]:
         known = labels.to(views.device)
@@ -213,6 +228,21 @@ def _label_diagnostics(labelled: Labelled) -> Observer:
     return observe
 
 
+def _resources(options: EmbedOptions, folder: ResultFolder) -> Resources:
+    """A folder of its own within the scratch folder, where others may work too."""
+    assert options.scratch is not None
+    memory = machine_memory() // 2 if options.memory is None else options.memory
+    own = re.sub(r"\W", "-", str(folder.path.resolve())).strip("-")[-100:]
+    return Resources(memory, options.scratch / own)
+
+
+def _forget_scratch(resources: Resources, folder: ResultFolder) -> None:
+    """What was kept for a run that is finished now; a scratch folder that the user named keeps the graph."""
+    if resources.scratch is not None:
+        shutil.rmtree(resources.scratch, ignore_errors=True)
+    shutil.rmtree(folder.scratch, ignore_errors=True)
+
+
 def _train(
     model: FDMVGCL,
     prepared: Prepared,
@@ -221,8 +251,8 @@ def _train(
     reporter: Reporter,
     observe: Observer | None,
     checkpoint: Path | None,
-) -> NDArray[np.float32]:
-    """Fit, saving the state on the way; the views (K, N, d). The path taken is part of what must stay the same."""
+) -> Iterator[NDArray[np.float32]]:
+    """Fit, saving the state on the way; the views in pieces (K, n, d). The path taken must stay the same."""
     kept = dotted(model.settings) | {"graph": fingerprint, "order_of_work": prepared.chosen.order_of_work}
     with (
         reporter.warnings(),
@@ -238,14 +268,13 @@ def _train(
             listener(record, last=last)
             saver(trainer, last=last)
 
-        return model.fit_transform_views(prepared, on_epoch=on_epoch, observe=observe, resume=checkpoint)
+        return model.fit_transform_pieces(prepared, on_epoch=on_epoch, observe=observe, resume=checkpoint)
 
 
 def _write(
     model: FDMVGCL,
     graph: Graph | GraphSet,
-    views: NDArray[np.float32] | None,
-    z: NDArray[np.float32],
+    pieces: Iterator[Piece],
     folder: ResultFolder,
     run: dict[str, Any],
 ) -> None:
@@ -255,16 +284,14 @@ def _write(
     folder.write_history(model.history_)
     folder.write_run(run)
     folder.forget_labels()
-    if views is None:
-        folder.views.unlink(missing_ok=True)
-    else:
-        write_views(folder.views, graph.ids, views, model.alphas_.tolist(), model.betas_.tolist())
-    write_vectors(folder.embeddings, graph.ids, {"z": z})
+    write_pieces(folder, graph.ids, pieces, model.alphas_.tolist(), model.betas_.tolist())
     folder.checkpoint.unlink(missing_ok=True)
 
 
-def _conclude(model: FDMVGCL, z: NDArray[np.float32], what: str, folder: ResultFolder, reporter: Reporter) -> None:
-    verdict = judge(z, model.history_)
+def _conclude(model: FDMVGCL, what: str, folder: ResultFolder, reporter: Reporter) -> None:
+    with VectorFile(folder.embeddings) as file:
+        count, rows = file.num_rows, file.rows("z", seen_rows(file.num_rows).numpy())
+    verdict = judge(rows, model.history_)
     colour = {"healthy": "green", "narrowed": "yellow", "collapsed": "red"}[verdict.health]
     reporter.say("")
     reporter.say(str(verdict), colour)
@@ -274,7 +301,7 @@ def _conclude(model: FDMVGCL, z: NDArray[np.float32], what: str, folder: ResultF
             f"training ended after {last['epoch'] + 1} of {model.epochs} epochs, when the rank had fallen to "
             f"{model.schedule.min_rank:.0%} of its start (schedule.min_rank)"
         )
-    reporter.say(f"embeddings of {z.shape[0]} {what} in {z.shape[1]} dimensions: {folder.embeddings}")
+    reporter.say(f"embeddings of {count} {what} in {rows.shape[1]} dimensions: {folder.embeddings}")
     reporter.say(f"the rest beside it; try: fdmvgcl similar {shlex.quote(str(folder.path))} --id ID")
 
 

@@ -12,6 +12,7 @@ from fdmvgcl import __version__
 from fdmvgcl.cli.console import Reporter
 from fdmvgcl.cli.sources import ReadOptions, names_data_set
 from fdmvgcl.datasets import data_root, datasets
+from fdmvgcl.diffusion.resources import Resources
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.results.outputs import ResultFolder
@@ -20,13 +21,13 @@ if TYPE_CHECKING:
     from fdmvgcl.cli.embed import EmbedOptions
 
 
-def report(folder: ResultFolder, reporter: Reporter) -> None:
+def report(folder: ResultFolder, reporter: Reporter, resources: Resources | None = None) -> None:
     """Write ``report.html`` from what is in the folder, and say where it is."""
     from fdmvgcl.results.report import write_report  # late: it brings scikit-learn's decompositions
 
     folder.require()
     with reporter.busy("making the report"):
-        path = write_report(folder)
+        path = write_report(folder, resources)
     reporter.say(f"to look at it, open in a browser: {path}")
 
 

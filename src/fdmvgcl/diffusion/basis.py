@@ -1,6 +1,7 @@
 """Diffused features for every order at once: functions of L, applied to X, that all responses are sums of."""
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -13,12 +14,54 @@ from fdmvgcl.errors import ArgumentError
 from fdmvgcl.fractional.response import Filter, chebyshev_coefficients
 from fdmvgcl.graphs.operators import Operator
 
-_PANEL = 32  # columns of which all terms are held at once while modes are made
+ROWS = 8192  # of a block: fixed, as the order in which numbers are added shows in their last digits
+PANEL = 32  # columns of which all terms are held at once, while modes are made or written
+
+
+class Basis(Protocol):
+    """Chebyshev terms ``T_j(-Ā) X``, or modes ``φ_i(L) X``, of shape (J, N, F), wherever they are.
+
+    Attributes:
+        modes: what they are, None for Chebyshev terms.
+        shape: J, N and F.
+        dtype: theirs.
+    """
+
+    @property
+    def modes(self) -> Modes | None: ...
+
+    @property
+    def shape(self) -> tuple[int, int, int]: ...
+
+    @property
+    def dtype(self) -> torch.dtype: ...
+
+    def rows(self, low: int, high: int) -> "DiffusionBasis":
+        """Those of some nodes, in memory."""
+
+    def at(self, nodes: Tensor) -> "DiffusionBasis":
+        """The same of nodes that are not side by side, by ascending number."""
+
+
+def basis_weights(basis: Basis, spec: Filter) -> Tensor:
+    """What of the first values each order of a filter takes, shape (K, J'), differentiable in α."""
+    if basis.modes is not None:
+        return basis.modes.weights(spec)
+    weights = chebyshev_coefficients(spec, TOLERANCE[basis.dtype])
+    if weights.shape[1] > basis.shape[0]:
+        needed = f"must have at least {weights.shape[1]} terms for these orders, got {basis.shape[0]}"
+        raise ArgumentError("basis", needed)
+    return weights
+
+
+def blocks(rows: int) -> list[tuple[int, int]]:
+    """Rows by first and last, a block at a time."""
+    return [(low, min(low + ROWS, rows)) for low in range(0, rows, ROWS)]
 
 
 @dataclass(frozen=True, eq=False)
 class DiffusionBasis:
-    """Chebyshev terms ``T_j(-Ā) X``, or modes ``φ_i(L) X``, and what each order's diffusion takes of them.
+    """The basis in memory, and what each order's diffusion takes of it.
 
     Args:
         values: shape (J, N, F).
@@ -30,21 +73,34 @@ class DiffusionBasis:
     similarity: Tensor | None = None
     modes: Modes | None = None
 
-    def weights(self, spec: Filter) -> Tensor:
-        """What of the first values each order of a filter takes, shape (K, J'), differentiable in α."""
-        if self.modes is not None:
-            return self.modes.weights(spec)
-        weights = chebyshev_coefficients(spec, TOLERANCE[self.values.dtype])
-        if weights.shape[1] > len(self.values):
-            needed = f"must have at least {weights.shape[1]} terms for these orders, got {len(self.values)}"
-            raise ArgumentError("basis", needed)
-        return weights
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return self.values.shape[0], self.values.shape[1], self.values.shape[2]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.values.dtype
+
+    def rows(self, low: int, high: int) -> "DiffusionBasis":
+        """Those of some nodes."""
+        return self._picked(slice(low, high))
+
+    def at(self, nodes: Tensor) -> "DiffusionBasis":
+        """The same of nodes that are not side by side."""
+        return self._picked(nodes)
+
+    def _picked(self, nodes: slice | Tensor) -> "DiffusionBasis":
+        similarity = None if self.similarity is None else self.similarity[nodes]
+        return DiffusionBasis(self.values[:, nodes], similarity, self.modes)
+
+    def mixed(self, weights: Tensor) -> Tensor:
+        """``Σ_j w_kj`` times the values, for weights (K, J') in their dtype, shape (K, N, F)."""
+        summed = (weights @ self.values[: weights.shape[1]].flatten(1)).view(-1, *self.values.shape[1:])
+        return summed if self.similarity is None else summed / self.similarity[:, None]
 
     def diffused(self, spec: Filter) -> Tensor:
         """``φ_k(L) X`` for each order of a filter, shape (K, N, F)."""
-        weights = self.weights(spec).to(self.values.dtype)
-        summed = (weights @ self.values[: weights.shape[1]].flatten(1)).view(-1, *self.values.shape[1:])
-        return summed if self.similarity is None else summed / self.similarity[:, None]
+        return self.mixed(basis_weights(self, spec).to(self.values.dtype))
 
 
 def diffusion_basis(
@@ -56,10 +112,11 @@ def diffusion_basis(
         x = x * similarity[:, None]
     if modes is not None:
         return DiffusionBasis(_combined(operator, x, modes.functions.to(x)), similarity, modes)
-    return DiffusionBasis(basis_terms(operator, CHEBYSHEV, x, _widest(spec, x.dtype, smallest_alpha)), similarity)
+    return DiffusionBasis(basis_terms(operator, CHEBYSHEV, x, widest(spec, x.dtype, smallest_alpha)), similarity)
 
 
-def _widest(spec: Filter, dtype: torch.dtype, smallest_alpha: float) -> int:
+def widest(spec: Filter, dtype: torch.dtype, smallest_alpha: float) -> int:
+    """How many terms the order that needs most of them takes."""
     orders = torch.linspace(smallest_alpha, 1.0, 33, dtype=torch.float64)
     return max(
         chebyshev_coefficients(replace(spec, alpha=orders, time=torch.as_tensor(time)), TOLERANCE[dtype]).shape[1]
@@ -71,10 +128,10 @@ def _combined(operator: Operator, x: Tensor, functions: Tensor) -> Tensor:
     """``Σ_j f_ij T_j(-Ā) x`` for functions (r, J), shape (r, N, F): never more terms at once than of a few columns."""
     nodes, columns = x.shape
     combined = x.new_empty(len(functions), nodes, columns)
-    for start in range(0, columns, _PANEL):
-        part = x[:, start : start + _PANEL]
-        panel = torch.nn.functional.pad(part, (0, _PANEL - part.shape[1]))
+    for start in range(0, columns, PANEL):
+        part = x[:, start : start + PANEL]
+        panel = torch.nn.functional.pad(part, (0, PANEL - part.shape[1]))
         terms = basis_terms(operator, CHEBYSHEV, panel, functions.shape[1])
-        made = (functions @ terms.flatten(1)).view(-1, nodes, _PANEL)
-        combined[:, :, start : start + _PANEL] = made[:, :, : part.shape[1]]
+        made = (functions @ terms.flatten(1)).view(-1, nodes, PANEL)
+        combined[:, :, start : start + PANEL] = made[:, :, : part.shape[1]]
     return combined

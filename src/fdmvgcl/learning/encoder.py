@@ -49,6 +49,27 @@ class FeatureMatrix:
         projected = torch.stack(each)
         return projected if self.centre is None else projected - (self.centre @ weight)[:, None]
 
+    def columns(self, first: int, last: int) -> Tensor:
+        """Some of X, dense, shape (N, last - first)."""
+        if self.transpose is None:
+            return self.matrix[:, first:last]
+        starts = self.transpose.crow_indices()[first : last + 1]
+        inside = slice(int(starts[0]), int(starts[-1]))
+        full = self.matrix.values().new_zeros(len(self.matrix), last - first)
+        column = torch.repeat_interleave(torch.arange(last - first, device=starts.device), starts.diff())
+        full[self.transpose.col_indices()[inside], column] = self.transpose.values()[inside]
+        if self.centre is not None:
+            full -= self.centre[first:last]
+        return full
+
+    @property
+    def parts(self) -> list[Tensor]:
+        """The numbers that it is made of."""
+        if self.transpose is None:
+            return [self.matrix]
+        sparse = [self.matrix.crow_indices(), self.matrix.col_indices(), self.matrix.values()]
+        return sparse if self.centre is None else [*sparse, self.centre]
+
     def dense(self) -> Tensor:
         """X itself, shape (N, F)."""
         if self.transpose is None:
@@ -147,7 +168,11 @@ class MultiViewEncoder(nn.Module):
             return self._activated(self._evolved(features.project(self.weight), operator))
         if basis is None:
             return self._activated(apply_filter(operator, features.project(self.weight), self.filter))
-        return self._activated(basis.diffused(self.filter) @ self.weight)
+        return self.project(basis.diffused(self.filter))
+
+    def project(self, diffused: Tensor) -> Tensor:
+        """Views of features that are diffused already, (K, N, F)."""
+        return self._activated(diffused @ self.weight)
 
     def _activated(self, views: Tensor) -> Tensor:
         return activated(views, self.activation)

@@ -1,6 +1,6 @@
 """FDMVGCL: the estimator. Fit on a graph, get embeddings, keep the model, embed new nodes later."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self, cast
@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from torch import Tensor
 
 from fdmvgcl.diffusion.cost import Order
+from fdmvgcl.diffusion.resources import Resources
 from fdmvgcl.dynamics import Factory, describe_dynamics
 from fdmvgcl.errors import ArgumentError, near_misses
 from fdmvgcl.files import StrPath
@@ -31,7 +32,7 @@ from fdmvgcl.learning.keyed import check_form, keyed
 from fdmvgcl.learning.prepare import Chosen, Prepared, assemble, make_spec, prepare, prototype_of
 from fdmvgcl.learning.settings import Diffusion, Features, Readout, Schedule
 from fdmvgcl.learning.training import Observer, Trainer, initial_orders
-from fdmvgcl.learning.view_scaling import scale_views, view_norms
+from fdmvgcl.learning.view_scaling import norms_of_pieces, scale_views, view_norms
 from fdmvgcl.learning.whitening import principal_axes, whitening
 from fdmvgcl.losses import Loss, describe_loss, make_loss
 
@@ -136,6 +137,11 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         """``readout``, of which the kind alone may have been given."""
         return self.readout if isinstance(self.readout, Readout) else Readout(kind=self.readout)  # type: ignore[arg-type]
 
+    @property
+    def made_loss(self) -> Loss:
+        """``loss``, of which the name alone may have been given."""
+        return self.loss if isinstance(self.loss, Loss) else make_loss(self.loss)
+
     def set_params(self, **params: Any) -> Self:
         """As scikit-learn has it; ``schedule__lr=0.01`` replaces the schedule by one with that rate."""
         known = self.get_params(deep=False)
@@ -204,22 +210,24 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         features: Any = None,
         ids: Any = None,
         order_of_work: Order | None = None,
-        memory_limit: int | None = None,
+        resources: Resources | None = None,
     ) -> Prepared:
         """Every decision that a fit on this graph takes, once, with its reason; ``fit`` takes what this returns.
 
         Args:
             graph, features, ids: see :func:`fdmvgcl.graphs.inputs.as_graph`.
             order_of_work: ``"project"`` or ``"diffuse"`` first, or ``"interpolate"``: diffuse at a few orders that
-                all others are interpolated of. None lets the cost model choose. But for rounding the numbers agree.
-            memory_limit: bytes that a precomputed diffusion basis may take; None is half of the machine's memory.
+                all others are interpolated of, or ``"blocks"``: the same, and then a block of rows after the other.
+                None lets the cost model choose. But for rounding the numbers agree.
+            resources: what the work may take, ``Resources(memory=8_000_000_000, scratch=Path("scratch"))``; without it
+                half of the machine's memory, and a temporary folder for what does not fit.
         """
         self.check_parameters()
         sample = training_sample(graph, self.seed) if isinstance(graph, GraphSet) else graph
         # Structural features are those of one graph's nodes; marks, which many graphs have, mean the same in all.
         structure = "none" if isinstance(graph, GraphSet) else self.feature_settings.structure
         made = as_graph(sample, features=features, ids=ids)
-        prepared = prepare(self, made, order_of_work, memory_limit, structure)
+        prepared = prepare(self, made, order_of_work, Resources() if resources is None else resources, structure)
         return prepared if sample is graph else prepared.with_sentences(told_sample(graph, sample))
 
     def fit(
@@ -253,7 +261,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if isinstance(graph, GraphSet):
             return self.fit(graph, features=features, ids=ids).transform(graph)
         prepared = self._prepared(graph, features, ids)
-        return self._keyed(self.combine(self.fit_transform_views(prepared)), prepared.graph.ids)
+        return self._keyed(self._combined(self.fit_transform_pieces(prepared)), prepared.graph.ids)
 
     def fit_transform_views(
         self,
@@ -264,7 +272,19 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         resume: StrPath | None = None,
     ) -> NDArray[np.float32]:
         """``fit`` and then ``transform_views`` the same graph, whose views are computed once."""
-        return self._scaled(self._fit(self._prepared(graph), on_epoch, observe, resume))
+        return joined(self.fit_transform_pieces(graph, on_epoch=on_epoch, observe=observe, resume=resume))
+
+    def fit_transform_pieces(
+        self,
+        graph: Any,
+        *,
+        on_epoch: Listener | None = None,
+        observe: Observer | None = None,
+        resume: StrPath | None = None,
+    ) -> Iterator[NDArray[np.float32]]:
+        """``fit``, and then the views as :meth:`transform_pieces` has them."""
+        views = self._fit(self._prepared(graph), on_epoch, observe, resume)
+        return map(self._scaled, views)
 
     def partial_fit(
         self,
@@ -300,7 +320,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     def _fit(
         self, prepared: Prepared, on_epoch: Listener | None, observe: Observer | None, resume: StrPath | None
-    ) -> Tensor:
+    ) -> Iterable[Tensor]:
         self.chosen_ = prepared.chosen
         generator = torch.Generator().manual_seed(int(self.seed))
         trainer = self._trainer(prepared, initial_orders(self.views), self.schedule, generator, observe)
@@ -308,19 +328,22 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             trainer.resume(resume, s.dotted(self.settings))
         return self._train(prepared, trainer, on_epoch)
 
-    def _train(self, prepared: Prepared, trainer: Trainer, on_epoch: Listener | None) -> Tensor:
-        """Train to the end; the views of the trained encoder, (K̃, N, dim), not yet scaled."""
+    def _train(self, prepared: Prepared, trainer: Trainer, on_epoch: Listener | None) -> Iterable[Tensor]:
+        """Train to the end; the views of the trained encoder in pieces (K̃, n, dim), not yet scaled."""
         stepped = self.diffusion.scheme != EXACT
         warn_if_unstable(trainer.encoder.filter, prepared.operator.largest_frequency if stepped else 0.0)
-        for record in trainer.run(prepared.features, prepared.operator, prepared.basis):
+        for record in trainer.run(prepared.batch):
             if on_epoch is not None:
                 on_epoch(trainer, record)
         self.encoder_ = trainer.encoder
         self.history_ = trainer.history
         self.betas_ = np.full(len(self.alphas_), 1 / len(self.alphas_), dtype=np.float32)
-        views = self._views(prepared)
+        if prepared.in_blocks:  # not all at once: made again when they are asked for
+            self.view_norms_ = norms_of_pieces(prepared.view_pieces(self.encoder_)).cpu().numpy()
+            return prepared.view_pieces(self.encoder_)
+        (views,) = prepared.view_pieces(self.encoder_)
         self.view_norms_ = view_norms(views).cpu().numpy()
-        return views
+        return [views]
 
     # -- using --------------------------------------------------------------------------------------------------------
 
@@ -334,7 +357,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             check_alone(features, ids)
             return self._keyed(embed_graphs(self, graph), graph.ids)
         prepared = self._assembled(graph, features, ids)
-        return self._keyed(self.combine(self.transform_views(prepared)), prepared.graph.ids)
+        return self._keyed(self._combined(self.transform_pieces(prepared)), prepared.graph.ids)
 
     def transform_views(self, graph: Any, *, features: Any = None, ids: Any = None) -> NDArray[np.float32]:
         """The views as they enter the sum (scaled), shape (K̃, N, dim); of a GraphSet, each read out by itself."""
@@ -342,7 +365,22 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         if isinstance(graph, GraphSet):
             check_alone(features, ids)
             return view_graphs(self, graph)
-        return self._scaled(self._views(self._assembled(graph, features, ids)))
+        return joined(self.transform_pieces(graph, features=features, ids=ids))
+
+    def transform_rows(
+        self, graph: Any, nodes: NDArray[np.int64], *, resources: Resources | None = None
+    ) -> NDArray[np.float32]:
+        """Rows of :meth:`transform_views` by number, (K̃, n, dim); ``resources`` is what making them may take."""
+        self._check_fitted()
+        if isinstance(graph, GraphSet):
+            return view_graphs(self, graph)[:, nodes]
+        prepared = assemble(self, as_graph(graph), self.chosen_, resources=resources)
+        return self._scaled(prepared.views_of(self.encoder_, torch.from_numpy(nodes)))
+
+    def transform_pieces(self, graph: Any, *, features: Any = None, ids: Any = None) -> Iterator[NDArray[np.float32]]:
+        """The same for some nodes after the other, (K̃, n, dim): where not all views fit the memory, in many pieces."""
+        self._check_fitted()
+        return map(self._scaled, self._assembled(graph, features, ids).view_pieces(self.encoder_))
 
     def _assembled(self, graph: Any, features: Any, ids: Any) -> Prepared:
         self._check_fitted()
@@ -456,18 +494,22 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             start = whitening(prepared.operator, prepared.features.dense(), self.time).cpu()
         elif initialisation == "principal" and prepared.chosen.features.width > self.dim:
             start = principal_axes(prepared.features, self.dim).cpu()
-        loss = self.loss if isinstance(self.loss, Loss) else make_loss(self.loss)
         build = partial(self._build, start=start)
         combine = partial(_combine_uniformly, self.chosen_)
-        return Trainer(build, loss, combine, self.epochs, schedule, alphas, generator, observe)
+        return Trainer(build, self.made_loss, combine, self.epochs, schedule, alphas, generator, observe)
 
-    def _views(self, prepared: Prepared) -> Tensor:
-        with torch.no_grad():
-            views: Tensor = self.encoder_(prepared.features, prepared.operator, prepared.basis)
-        return views
+    def _combined(self, pieces: Iterable[NDArray[np.float32]]) -> NDArray[np.float32]:
+        """The embedding of views that come in pieces."""
+        return np.concatenate([self.combine(piece) for piece in pieces])
 
     def _scaled(self, views: Tensor) -> NDArray[np.float32]:
         return scale_views(views, self.chosen_.view_scaling, self.view_norms_).cpu().numpy()
+
+
+def joined(pieces: Iterable[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Views (K, N, d) of their pieces."""
+    each = list(pieces)
+    return each[0] if len(each) == 1 else np.concatenate(each, axis=1)
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:

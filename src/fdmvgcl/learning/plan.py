@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from fdmvgcl.diffusion.basis import PANEL, ROWS
 from fdmvgcl.diffusion.cost import REFERENCE, Order, Rates, Work, Workload
 from fdmvgcl.diffusion.linear import TOLERANCE
+from fdmvgcl.diffusion.resources import Resources
 from fdmvgcl.fractional.response import chebyshev_coefficients
 from fdmvgcl.graphs.readers.outlook import BY_DUCKDB, IN_MEMORY, Outlook
 from fdmvgcl.learning.prepare import Prepared, choose_order, make_spec, modes_of, workload
@@ -125,6 +127,7 @@ def plan(
     outlook: Outlook | None = None,
     pieces: int | None = None,
     training: int | None = None,
+    stored: bool = False,
     structure: bool = False,
     report: bool = True,
     rates: Rates = REFERENCE,
@@ -140,6 +143,7 @@ def plan(
         outlook: of the file; None for what is read already.
         pieces: bytes that reading in pieces may take, None for reading at once.
         training: bytes that training takes, if something knows better than the workload.
+        stored: whether the basis goes to the disk.
         structure: whether columns are made of the edges.
         report: whether one is made.
         rates: of the machine.
@@ -151,16 +155,22 @@ def plan(
     phases = [] if outlook is None or outlook.exact else [_reading(work, outlook, pieces, rates)]
     phases.append(_preparing(work, structure, held, rates))
     if order != "project":
-        why = f"{work.modes or work.degree + 1} functions of {work.features} columns, {_bytes(work.basis_bytes)}"
-        phases.append(_phase("basis", work.building.seconds(rates), held + work.basis_bytes, 0, why))
-    epoch = (work.projecting if order == "project" else work.diffusing).seconds(rates)
+        functions, kept = work.modes or work.degree + 1, 0 if stored else work.basis_bytes
+        disk = functions * work.nodes * _panels(work.features) if stored else 0
+        why = f"{functions} functions of {work.features} columns, {_bytes(work.basis_bytes)}"
+        making = 4 * PANEL * work.nodes * (work.degree + 3) if stored or work.modes else 0
+        seconds = work.building.seconds(rates) + disk * rates.disk
+        phases.append(_phase("basis", seconds, held + making + kept, disk, why + (" on disk" if stored else "")))
+    epoch = {"project": work.projecting, "blocks": work.blocking}.get(order, work.diffusing).seconds(rates)
     epoch += Work(stream=4 * _PASSES * work.nodes * model.dim * model.views).seconds(rates)
     needed = work.training_bytes(order) if training is None else training
     why = f"{model.epochs} epochs of {epoch:.2g} s; {model.views} views of {work.nodes} nodes in {model.dim} dimensions"
+    why += f", {ROWS} at a time" if order == "blocks" else ""
     phases.append(_phase("training", (model.epochs + _LAST) * epoch, graph + needed, 0, why))
     written = vectors + (8 + _NAMED) * work.nodes + 4 * work.entries + 4 * work.feature_entries
     why = f"vectors {_bytes(vectors)}, graph {_bytes(written - vectors)}"
-    phases.append(_phase("writing", written * rates.disk, held + (2 + model.views) * vectors, written, why))
+    at_once = 0 if order == "blocks" else (2 + model.views) * vectors
+    phases.append(_phase("writing", written * rates.disk, held + at_once, written, why))
     if report:
         seconds = _REPORT * rates.scan / REFERENCE.scan + _NEIGHBOURS * work.nodes * model.dim * rates.gemm
         why = "neighbours, clusters and spectra of a sample"
@@ -183,7 +193,9 @@ def plan_ahead(model: "FDMVGCL", outlook: Outlook, present: int, memory: int, di
     entries = outlook.edges * (1 if directed else 2) + outlook.nodes
     size = outlook.nodes * width
     work = Workload(outlook.nodes, entries, width, size, True, model.dim, model.views, degree)
-    order, work = choose_order(model, directed, spec, work, None, memory)
+    resources = Resources(memory)
+    order, work = choose_order(model, directed, spec, work, None, resources)
+    more["stored"] = order == "blocks" and resources.stores(work.basis_bytes)
     return plan(model, work, order, present, outlook=outlook, structure=not outlook.columns, **more)
 
 
@@ -192,8 +204,10 @@ def plan_exactly(model: "FDMVGCL", prepared: Prepared, present: int, **more: Any
     chosen = prepared.chosen
     more = {"training": prepared.memory, "structure": chosen.features.structure is not None} | more
     work = workload(model, prepared.graph, chosen.features, prepared.spec)
-    modes = modes_of(prepared.spec, prepared.smallest_alpha) if chosen.order_of_work == "interpolate" else None
+    fewer = chosen.order_of_work in ("interpolate", "blocks")
+    modes = modes_of(prepared.spec, prepared.smallest_alpha) if fewer else None
     work = replace(work, modes=None if modes is None else len(modes))
+    more["stored"] = prepared.in_blocks and prepared.resources.stores(work.basis_bytes)
     return plan(model, work, chosen.order_of_work, present, **more)
 
 
@@ -219,6 +233,11 @@ def _preparing(work: Workload, structure: bool, held: float, rates: Rates) -> Ph
         more = 3 * 4.0 * work.nodes * (COLUMNS + 16) + 40 * min(1e7 + 100 * work.nodes, work.nodes**2)
     why = "the operator, features scaled" + (f", {COLUMNS} columns made of the edges" if structure else "")
     return _phase("preparing", seconds, held + more, 0, why)
+
+
+def _panels(columns: int) -> int:
+    """Bytes of a row of the columns, as panels hold them."""
+    return 4 * PANEL * -(-columns // PANEL)
 
 
 def _phase(name: str, seconds: float, memory: float, disk: float, why: str) -> Phase:

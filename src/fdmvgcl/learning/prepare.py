@@ -1,6 +1,7 @@
 """From a graph to what the encoder takes: every decision once, with the sentence that explains it."""
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,10 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fdmvgcl.diffusion.basis import DiffusionBasis, diffusion_basis
+from fdmvgcl.diffusion.basis import Basis, DiffusionBasis, diffusion_basis, widest
+from fdmvgcl.diffusion.basis_file import store_basis
 from fdmvgcl.diffusion.cost import ORDERS, Order, Workload
 from fdmvgcl.diffusion.linear import TOLERANCE, diffuse, make_filter
 from fdmvgcl.diffusion.modes import Modes, choose_modes
+from fdmvgcl.diffusion.resources import Resources
 from fdmvgcl.dynamics import LINEAR, Dynamics, held_bytes, make_dynamics, stepping
 from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.fractional._checks import count_steps
@@ -21,7 +24,8 @@ from fdmvgcl.graphs.assortativity import assortativity
 from fdmvgcl.graphs.encoding import Encoding
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.operators import Operator
-from fdmvgcl.learning.encoder import FeatureMatrix
+from fdmvgcl.learning.batches import Batch, Blocks, FullBatch, seen_rows, view_pieces
+from fdmvgcl.learning.encoder import FeatureMatrix, MultiViewEncoder
 from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.learning.foresight import FEWEST_NODES, Foresight, foresight
 from fdmvgcl.learning.settings import Diffusion, StructureUse, ViewScaling
@@ -35,6 +39,7 @@ _ORDERS_TOLD: dict[Order, str] = {
     "project": "features are projected, then diffused",
     "diffuse": "features are diffused, then projected",
     "interpolate": "features are diffused at a few orders that all others are interpolated of, then projected",
+    "blocks": "all at once would exceed the memory: features are diffused first, and views made in blocks of rows",
 }
 _SCALINGS_TOLD = {
     "columns": "columns of features are standardised, since they have units of their own",
@@ -61,7 +66,7 @@ class Chosen:
         skip: rounds of skip-connection.
         skip_weight: the share that each keeps.
         view_scaling: how views are scaled before the sum.
-        order_of_work: ``"project"`` or ``"diffuse"`` first. The numbers are the same either way.
+        order_of_work: a name of :data:`fdmvgcl.diffusion.cost.Order`. But for rounding, the numbers are the same.
         sentences: each choice and its reason.
         encoding: what was done to the columns of a table to make features of it; None where they came as numbers.
     """
@@ -87,6 +92,7 @@ class Prepared:
         spec: times, scheme and skip of the diffusion; its orders mean nothing.
         smallest_alpha: the least order that the basis must serve.
         memory: bytes that training takes at its peak, roughly.
+        resources: what work may take.
     """
 
     graph: Graph
@@ -96,6 +102,7 @@ class Prepared:
     spec: Filter
     smallest_alpha: float
     memory: int
+    resources: Resources
 
     def with_sentences(self, told: tuple[str, ...]) -> "Prepared":
         """The same with these sentences before the others."""
@@ -106,18 +113,66 @@ class Prepared:
         """What was chosen, and why."""
         return self.chosen.sentences
 
+    @property
+    def in_blocks(self) -> bool:
+        """Whether rows are worked on in blocks."""
+        return self.chosen.order_of_work == "blocks" and not self.graph.directed
+
+    @property
+    def seen(self) -> Tensor | None:
+        """Nodes whose views an observer sees while training, None for all."""
+        return seen_rows(self.graph.num_nodes) if self.in_blocks else None
+
     @cached_property
     def basis(self) -> DiffusionBasis | None:
-        """Features diffused for every order at once, if that is the order of work; it serves undirected graphs."""
-        if self.chosen.order_of_work == "project" or self.graph.directed:
+        """Features diffused for every order at once, if all rows are worked on at once, and are diffused first."""
+        order = self.chosen.order_of_work
+        if order in ("project", "blocks") or self.graph.directed:
             return None
-        modes = modes_of(self.spec, self.smallest_alpha) if self.chosen.order_of_work == "interpolate" else None
+        return self._made(modes_of(self.spec, self.smallest_alpha) if order == "interpolate" else None)
+
+    @cached_property
+    def block_basis(self) -> Basis:
+        """The same to take blocks of rows from, in memory or on disk."""
+        modes = modes_of(self.spec, self.smallest_alpha)
+        terms = widest(self.spec, torch.float32, self.smallest_alpha)
+        nodes, columns = self.graph.num_nodes, self.chosen.features.width
+        if not self.resources.stores(4 * nodes * columns * (terms if modes is None else len(modes))):
+            return self._made(modes)
+        parts, folder = self.features.parts, self.resources.folder / "basis"
+        group = self.resources.group
+        return store_basis(folder, self.features.columns, columns, self.operator, modes, terms, parts, group)
+
+    def _made(self, modes: Modes | None) -> DiffusionBasis:
         x, least = self.features.dense(), self.smallest_alpha
         return diffusion_basis(x, self.operator, self.spec, smallest_alpha=least, modes=modes)
 
+    @property
+    def batch(self) -> Batch:
+        """What a model trains on."""
+        if self.in_blocks:
+            return Blocks(self.block_basis, self.resources.group)
+        return FullBatch(self.features, self.operator, self.basis)
+
+    def views_of(self, encoder: MultiViewEncoder, nodes: Tensor) -> Tensor:
+        """An encoder's views of some nodes, (K, n, d)."""
+        if not self.in_blocks:
+            return next(self.view_pieces(encoder))[:, nodes]
+        ascending, places = nodes.unique(return_inverse=True)
+        with torch.no_grad():
+            return encoder.project(self.block_basis.at(ascending).diffused(encoder.filter))[:, places]
+
+    def view_pieces(self, encoder: MultiViewEncoder) -> Iterator[Tensor]:
+        """An encoder's views of all nodes, some (K, n, d) at a time, or all at once."""
+        if self.in_blocks:
+            yield from view_pieces(encoder, self.block_basis)
+            return
+        with torch.no_grad():
+            yield encoder(self.features, self.operator, self.basis)
+
 
 def prepare(
-    model: "FDMVGCL", graph: Graph, order_of_work: Order | None, memory_limit: int | None, structure: StructureUse
+    model: "FDMVGCL", graph: Graph, order_of_work: Order | None, resources: Resources, structure: StructureUse
 ) -> Prepared:
     """Every decision that a fit of this model on this graph takes."""
     settings, told = model.diffusion, []
@@ -142,10 +197,11 @@ def prepare(
     scaling = suggested_view_scaling(transform) if settings.view_scaling == "auto" else settings.view_scaling
     spec = make_spec(settings, model.time, skip, weight)
     work = workload(model, graph, transform, spec)
-    order, work = choose_order(model, graph.directed, spec, work, order_of_work, memory_limit)
-    told.append(_ORDERS_TOLD[order] + ("" if order_of_work else ", the faster way here"))
+    order, work = choose_order(model, graph.directed, spec, work, order_of_work, resources)
+    told.append(_ORDERS_TOLD[order] + ("" if order_of_work or order == "blocks" else ", the faster way here"))
     chosen = Chosen(transform, skip, weight, scaling, order, tuple(told), graph.encoding)
-    return assemble(model, graph, chosen, work.training_bytes(order) + _stepping_bytes(model, graph, spec), operator)
+    memory = training_bytes(work, order, resources) + _stepping_bytes(model, graph, spec)
+    return assemble(model, graph, chosen, memory, operator, resources)
 
 
 def _foresight(model: "FDMVGCL", graph: Graph, transform: FeatureTransform, operator: Operator) -> Foresight | None:
@@ -190,7 +246,12 @@ def _structure(
 
 
 def assemble(
-    model: "FDMVGCL", graph: Graph, chosen: Chosen, memory: int = 0, operator: Operator | None = None
+    model: "FDMVGCL",
+    graph: Graph,
+    chosen: Chosen,
+    memory: int = 0,
+    operator: Operator | None = None,
+    resources: Resources | None = None,
 ) -> Prepared:
     """A graph by decisions that were taken before, on this graph or another."""
     settings = model.diffusion
@@ -206,6 +267,7 @@ def assemble(
         make_spec(settings, model.time, chosen.skip, chosen.skip_weight),
         model.schedule.smallest_alpha,
         memory,
+        Resources() if resources is None else resources,
     )
 
 
@@ -230,9 +292,13 @@ def make_spec(settings: Diffusion, time: float, skip: int, skip_weight: float = 
 
 
 def choose_order(
-    model: "FDMVGCL", directed: bool, spec: Filter, work: Workload, asked: Order | None, memory_limit: int | None
+    model: "FDMVGCL", directed: bool, spec: Filter, work: Workload, asked: Order | None, resources: Resources
 ) -> tuple[Order, Workload]:
-    """The order of work, and the work with what the basis then holds. Modes serve where all terms do not fit."""
+    """The order of work, and the work with what the basis then holds.
+
+    Modes serve where all terms do not fit, and blocks of rows where nothing does that works on all rows at once, or
+    where several processes are to share in them.
+    """
     settings = model.diffusion
     if asked not in (None, *ORDERS):
         raise ArgumentError("order_of_work", f"must be one of {(None, *ORDERS)}, got {asked!r}")
@@ -241,13 +307,31 @@ def choose_order(
     learnt = settings.learn_time or settings.learn_skip or settings.learn_rate
     if directed or learnt or settings.dynamics != LINEAR:
         return "project", work  # the basis serves undirected graphs, linear dynamics, and a degree known beforehand
-    if asked == "interpolate" or (asked is None and not work.fits(memory_limit)):
-        modes = modes_of(spec, model.schedule.smallest_alpha)
-        if modes is None and asked is not None:
-            raise ArgumentError("order_of_work", "must not be 'interpolate': no few orders stand for all others here")
-        fewer = replace(work, modes=None if modes is None else len(modes))
-        return ("interpolate", fewer) if asked or fewer.faster_order(memory_limit) == "diffuse" else ("project", work)
-    return asked or work.faster_order(memory_limit), work
+    if asked in ("project", "diffuse"):
+        return asked, work
+    at_once = work.faster_order(resources.memory) if asked is None else "project"
+    if asked is None and work.fits(resources.memory) and not _too_large(work, at_once, resources):
+        return at_once, work
+    modes = modes_of(spec, model.schedule.smallest_alpha)
+    if modes is None and asked == "interpolate":
+        raise ArgumentError("order_of_work", "must not be 'interpolate': no few orders stand for all others here")
+    fewer = replace(work, modes=None if modes is None else len(modes))
+    if asked is not None:
+        return asked, fewer
+    order: Order = "interpolate" if modes is not None and fewer.faster_order(resources.memory) == "diffuse" else at_once
+    if not _too_large(fewer, order, resources):
+        return (order, fewer) if order == "interpolate" else (order, work)
+    return ("blocks", fewer) if model.made_loss.takes_blocks else (order, work)
+
+
+def _too_large(work: Workload, order: Order, resources: Resources) -> bool:
+    return resources.group.size > 1 or work.training_bytes(order) > resources.memory
+
+
+def training_bytes(work: Workload, order: Order, resources: Resources) -> int:
+    """Roughly what training takes at its peak besides time stepping."""
+    kept = order == "blocks" and not resources.stores(work.basis_bytes)
+    return work.training_bytes(order) + (work.basis_bytes if kept else 0)
 
 
 def modes_of(spec: Filter, smallest_alpha: float) -> Modes | None:

@@ -10,12 +10,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from fdmvgcl.diffusion.basis import DiffusionBasis
 from fdmvgcl.errors import ArgumentError, InputError
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
-from fdmvgcl.graphs.operators import Operator
+from fdmvgcl.learning.batches import Batch
 from fdmvgcl.learning.diagnostics import describe_views, effective_rank, sample_rows
-from fdmvgcl.learning.encoder import FeatureMatrix, MultiViewEncoder
+from fdmvgcl.learning.encoder import MultiViewEncoder
 from fdmvgcl.learning.settings import Schedule
 from fdmvgcl.losses import Loss
 
@@ -65,8 +64,8 @@ class Trainer:
         schedule: how fast, and when to stop and to prune.
         alphas: initial orders.
         generator: source of all randomness.
-        observe: called in each epoch with the views (K, N, d), detached; what it returns, as JSON can hold it, is added
-            to the epoch's record and to nothing else.
+        observe: called in each epoch with the views (K, N, d), detached, or in blocks with those of the rows that are
+            looked at; what it returns, as JSON can hold it, is added to the epoch's record and to nothing else.
     """
 
     def __init__(
@@ -111,14 +110,12 @@ class Trainer:
         )
         self.epoch, self.first_rank = 0, 0.0
 
-    def run(
-        self, features: FeatureMatrix, operator: Operator, basis: DiffusionBasis | None = None
-    ) -> Iterator[dict[str, Any]]:
+    def run(self, batch: Batch) -> Iterator[dict[str, Any]]:
         """Train to the end, yielding each epoch's record after the step that it describes."""
         while not self.done:
             collapsed = False
             while self.epoch < self.epochs and not collapsed:
-                record = self._step(features, operator, basis)
+                record = self._step(batch)
                 collapsed = record["effective_rank"] < self.schedule.min_rank * self.first_rank
                 if collapsed:
                     self.epoch = self.epochs
@@ -131,29 +128,26 @@ class Trainer:
             else:
                 self.done = True
 
-    def _step(self, features: FeatureMatrix, operator: Operator, basis: DiffusionBasis | None) -> dict[str, Any]:
+    def _step(self, batch: Batch) -> dict[str, Any]:
         started = time.perf_counter()
         self.optimiser.zero_grad()
-        views = self.encoder(features, operator, basis)
-        terms: dict[str, Tensor] = self.loss(views)
-        total = torch.stack([self.loss.weights[name] * term for name, term in terms.items()]).sum()
-        if not bool(total.isfinite()):
-            raise FloatingPointError(f"the loss is {total.item()} in phase {self.phase}, epoch {self.epoch}")
-        total.backward()
+        found = batch(self.encoder, self.loss)
+        if not bool(found.total.isfinite()):
+            raise FloatingPointError(f"the loss is {found.total.item()} in phase {self.phase}, epoch {self.epoch}")
         record = {
             "phase": self.phase,
             "epoch": self.epoch,
-            "loss": total.item(),
-            **{name: term.item() for name, term in terms.items()},
+            "loss": found.total.item(),
+            **{name: term.item() for name, term in found.terms.items()},
             "alpha": self.encoder.alpha.tolist(),
             "time": self.encoder.time.tolist(),
             "skip_weight": self.encoder.skip_weight.item(),
             "rate": self.encoder.rate.item(),
-            **self._describe(views.detach()),
+            **self._describe(found.views),
         }
         if self.first_rank == 0.0:
             self.first_rank = record["effective_rank"] / self.kept
-        record |= self._observed(views.detach(), known=record)
+        record |= self._observed(found.views, known=record)
         self.optimiser.step()
         self.encoder.clamp_(self.schedule.smallest_alpha)
         self.epoch += 1

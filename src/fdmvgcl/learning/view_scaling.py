@@ -1,5 +1,7 @@
 """How views are scaled before they are summed: diffused for long they shrink by orders, and β would mean little."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -18,6 +20,12 @@ def suggested_view_scaling(transform: FeatureTransform) -> ViewScaling:
 def view_norms(views: Tensor) -> Tensor:
     """Root of the mean squared row length of each view, (K, N, d) -> (K,)."""
     return views.square().sum(-1).mean(-1).sqrt()
+
+
+def norms_of_pieces(pieces: Iterable[Tensor]) -> Tensor:
+    """The same of views that come in pieces (K, n, d)."""
+    each = [(views.square().sum((1, 2), dtype=torch.float64), views.shape[1]) for views in pieces]
+    return (torch.stack([square for square, _ in each]).sum(0) / sum(rows for _, rows in each)).sqrt().float()
 
 
 def scale_views(views: Tensor, scaling: ViewScaling, norms: Tensor | NDArray[np.float32]) -> Tensor:

@@ -1,9 +1,10 @@
 """Barlow Twins: the cross-correlation of two views is to be the identity."""
 
+import torch
 from torch import Tensor
 
-from fdmvgcl.losses.base import Loss, check_weights, over_pairs
-from fdmvgcl.losses.moments import off_diagonal_square, standardised
+from fdmvgcl.losses.base import Loss, Sums, Terms, check_weights, of_pairs, over_pairs
+from fdmvgcl.losses.moments import off_diagonal, off_diagonal_square, scales, standardised
 
 
 def diagonal_gap(first: Tensor, second: Tensor) -> Tensor:
@@ -40,4 +41,21 @@ class BarlowTwins(Loss):
         return {
             "diagonal": over_pairs(diagonal_gap, each),
             "off_diagonal": over_pairs(off_diagonal_correlation, each),
+        }
+
+    def statistics(self, views: Tensor) -> Sums:
+        """Of each view, the sum of its rows and of their squares; of each pair, of its rows' outer products."""
+        x = views.double()
+        cross = of_pairs(lambda first, second: first.T @ second, x.unbind())
+        return {"row": x.sum(1), "square": x.square().sum(1), "cross": cross}
+
+    def finish(self, sums: Sums, rows: int) -> Terms:
+        """The terms of :meth:`forward`."""
+        mean, square = sums["row"] / rows, sums["square"] / rows
+        scale = scales(square - mean.square(), square)
+        correlation = sums["cross"] / rows - of_pairs(torch.outer, mean.unbind())
+        correlation = correlation * of_pairs(torch.outer, scale.unbind())
+        return {
+            "diagonal": (1 - correlation.diagonal(dim1=1, dim2=2)).square().sum(),
+            "off_diagonal": off_diagonal(correlation).square().sum(),
         }

@@ -2,15 +2,12 @@
 
 import math
 
+import torch
 from torch import Tensor
 
-from fdmvgcl.losses.base import Loss, check_weights, over_members, over_pairs
-from fdmvgcl.losses.moments import off_diagonal_square, standardised
-
-
-def squared_distance(first: Tensor, second: Tensor) -> Tensor:
-    """``‖A - B‖_F²`` for (N, d) and (N, d)."""
-    return (first - second).square().sum()
+from fdmvgcl.losses.base import Loss, Sums, Terms, check_weights, of_pairs, over_members, over_pairs
+from fdmvgcl.losses.euclidean import squared_distance
+from fdmvgcl.losses.moments import covariances, moment_sums, off_diagonal, off_diagonal_square, scales, standardised
 
 
 def identity_gap(x: Tensor) -> Tensor:
@@ -42,4 +39,25 @@ class CCASSG(Loss):
         return {
             "invariance": over_pairs(squared_distance, each),
             "decorrelation": over_members(identity_gap, each),
+        }
+
+    def statistics(self, views: Tensor) -> Sums:
+        """Of each view, the sum of its rows and of their outer products; of each pair, of its columns' products."""
+        each = views.double().unbind()
+        return {**moment_sums(views), "along": of_pairs(lambda first, second: (first * second).sum(0), each)}
+
+    def finish(self, sums: Sums, rows: int) -> Terms:
+        """The terms of :meth:`forward`: ``‖ỹ_j - ỹ'_j‖² = ‖ỹ_j‖² + ‖ỹ'_j‖² - 2 ⟨ỹ_j, ỹ'_j⟩`` for each column."""
+        covariance, mean = covariances(sums, rows), sums["row"] / rows
+        variance = covariance.diagonal(dim1=1, dim2=2)
+        scale = scales(variance, variance + mean.square())
+        correlation = covariance * scale[:, :, None] * scale[:, None, :]
+        own = correlation.diagonal(dim1=1, dim2=2)
+        across = sums["along"] / rows - of_pairs(torch.mul, mean.unbind())
+        across = across * of_pairs(torch.mul, scale.unbind())
+        return {
+            "invariance": (of_pairs(torch.add, own.unbind()) - 2 * across).sum(),
+            "decorrelation": over_members(
+                lambda c: off_diagonal(c).square().sum() + (1 - c.diagonal()).square().sum(), correlation.unbind()
+            ),
         }

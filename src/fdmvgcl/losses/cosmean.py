@@ -5,16 +5,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fdmvgcl.losses.base import Loss, check_weights, over_pairs
-from fdmvgcl.losses.direction import dominant_direction
+from fdmvgcl.losses.base import Loss, Sums, Terms, check_weights, of_pairs, over_pairs
+from fdmvgcl.losses.direction import dominant_direction, gram_direction
 
 
 def cosmean(first: Tensor, second: Tensor) -> Tensor:
     """``1 - (1/N) Σ_i ⟨a_i, b_i⟩ / (‖a_i‖ ‖b_i‖)`` for (N, d) and (N, d); the cosine of a zero row is 0."""
-    return _Cosmean.apply(first, second)  # type: ignore[no-any-return, no-untyped-call]
+    return 1 - cosine_sum(first, second) / len(first)
 
 
-class _Cosmean(torch.autograd.Function):
+def cosine_sum(first: Tensor, second: Tensor) -> Tensor:
+    """``Σ_i ⟨a_i, b_i⟩ / (‖a_i‖ ‖b_i‖)`` for (N, d) and (N, d); the cosine of a zero row is 0."""
+    return _CosineSum.apply(first, second)  # type: ignore[no-any-return, no-untyped-call]
+
+
+class _CosineSum(torch.autograd.Function):
     """The gradient in closed form: autograd's own takes three times as many passes over the views, most of an epoch."""
 
     @staticmethod
@@ -22,13 +27,13 @@ class _Cosmean(torch.autograd.Function):
         inverse = [_reciprocal(torch.linalg.vector_norm(x, dim=-1)) for x in (first, second)]
         cosine: Tensor = torch.linalg.vecdot(first, second) * inverse[0] * inverse[1]
         ctx.save_for_backward(first, second, *inverse, cosine)
-        return 1 - cosine.mean()
+        return cosine.sum()
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         first, second, inverse_first, inverse_second, cosine = ctx.saved_tensors
-        scale = -grads[0] / len(cosine)
+        scale = grads[0]
         across = (scale * inverse_first * inverse_second)[:, None]
 
         def gradient(own: Tensor, other: Tensor, inverse: Tensor) -> Tensor:
@@ -60,6 +65,14 @@ class Cosmean(Loss):
         """The term ``cosmean`` of views (K, N, d)."""
         return {"cosmean": over_pairs(cosmean, views.unbind())}
 
+    def statistics(self, views: Tensor) -> Sums:
+        """The sum of each pair's cosines."""
+        return {"cosine": of_pairs(cosine_sum, views.unbind()).double()}
+
+    def finish(self, sums: Sums, rows: int) -> Terms:
+        """The term of :meth:`forward`."""
+        return {"cosmean": (1 - sums["cosine"] / rows).sum()}
+
 
 class RegularisedCosmean(Loss):
     """``Σ_pairs cosmean(Y_k, Y_k') + η |⟨c_k, c_k'⟩|`` with c_k the dominant direction of Y_k: FD-MVGCL's own loss.
@@ -81,7 +94,48 @@ class RegularisedCosmean(Loss):
         each = views.unbind()
         terms = {"cosmean": over_pairs(cosmean, each)}
         if self.weights["direction"]:
-            terms["direction"] = over_pairs(
-                lambda first, second: (first @ second).abs(), [dominant_direction(view) for view in each]
-            )
+            terms["direction"] = over_pairs(_alignment, [dominant_direction(view) for view in each])
         return terms
+
+    def statistics(self, views: Tensor) -> Sums:
+        """The sum of each pair's cosines; of each view, of its rows and of their outer products."""
+        sums = {"cosine": of_pairs(cosine_sum, views.unbind()).double()}
+        if self.weights["direction"]:
+            sums |= {"row": views.sum(1).double(), "gram": (views.mT @ views).double()}
+        return sums
+
+    def finish(self, sums: Sums, rows: int) -> Terms:
+        """The terms of :meth:`forward`."""
+        terms = {"cosmean": (1 - sums["cosine"] / rows).sum()}
+        if self.weights["direction"]:
+            pairs = zip(sums["gram"].unbind(), sums["row"].detach(), strict=True)
+            terms["direction"] = over_pairs(_alignment, [gram_direction(gram, row) for gram, row in pairs])
+        return terms
+
+    def slopes(self, sums: Sums, rows: int) -> tuple[Terms, Sums]:
+        """Those of Gram matrices are of rank one, and kept as ``left`` and ``right``, shape (K, d)."""
+        terms, found = super().slopes(sums, rows)
+        if "gram" in found:
+            del found["row"]
+            factors = [_factors(slope) for slope in found.pop("gram")]
+            found["left"], found["right"] = (torch.stack(each) for each in zip(*factors, strict=True))
+        return terms, found
+
+    def rows(self, views: Tensor, slopes: Sums) -> Tensor:
+        """With ``⟨l rᵀ, YᵀY⟩ = ⟨Y l, Y r⟩``, which needs no Gram matrix."""
+        found = (slopes["cosine"] * of_pairs(cosine_sum, views.unbind())).sum()
+        if "left" in slopes:
+            left, right = (slopes[side].to(views)[..., None] for side in ("left", "right"))
+            found = found + ((views @ left) * (views @ right)).sum()
+        return found
+
+
+def _alignment(first: Tensor, second: Tensor) -> Tensor:
+    return (first @ second).abs()
+
+
+def _factors(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """l and r of ``l rᵀ``."""
+    right = matrix[matrix.square().sum(1).argmax()]
+    square = right.square().sum()
+    return matrix @ right / torch.where(square > 0, square, 1.0), right

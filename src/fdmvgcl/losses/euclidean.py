@@ -2,12 +2,17 @@
 
 from torch import Tensor
 
-from fdmvgcl.losses.base import Loss, over_pairs
+from fdmvgcl.losses.base import Loss, Sums, Terms, of_pairs, over_pairs
 
 
 def mean_squared_distance(first: Tensor, second: Tensor) -> Tensor:
     """``(1/N) Σ_i ‖a_i - b_i‖²`` for (N, d) and (N, d): a mean over nodes, a *sum* over the d columns."""
-    return (first - second).square().sum() / len(first)
+    return squared_distance(first, second) / len(first)
+
+
+def squared_distance(first: Tensor, second: Tensor) -> Tensor:
+    """``‖A - B‖_F²`` for (N, d) and (N, d)."""
+    return (first - second).square().sum()
 
 
 class Euclidean(Loss):
@@ -20,3 +25,11 @@ class Euclidean(Loss):
     def forward(self, views: Tensor) -> dict[str, Tensor]:
         """The term ``euclidean`` of views (K, N, d)."""
         return {"euclidean": over_pairs(mean_squared_distance, views.unbind())}
+
+    def statistics(self, views: Tensor) -> Sums:
+        """The sum of each pair's squared distances."""
+        return {"distance": of_pairs(squared_distance, views.unbind()).double()}
+
+    def finish(self, sums: Sums, rows: int) -> Terms:
+        """The term of :meth:`forward`."""
+        return {"euclidean": sums["distance"].sum() / rows}

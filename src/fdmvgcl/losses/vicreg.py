@@ -3,14 +3,18 @@
 import torch
 from torch import Tensor
 
-from fdmvgcl.losses.base import Loss, check_weights, over_members, over_pairs
-from fdmvgcl.losses.euclidean import mean_squared_distance
-from fdmvgcl.losses.moments import centred, off_diagonal_square
+from fdmvgcl.losses.base import Loss, Sums, Terms, check_weights, of_pairs, over_members, over_pairs
+from fdmvgcl.losses.euclidean import mean_squared_distance, squared_distance
+from fdmvgcl.losses.moments import centred, covariances, moment_sums, off_diagonal, off_diagonal_square
 
 
 def variance_hinge(x: Tensor, target: float = 1.0, epsilon: float = 1e-4) -> Tensor:
     """``(1/d) Σ_j max(0, γ - √(Var(x_j) + ε))`` of centred x (N, d), with the biased variance."""
-    return torch.relu(target - (x.square().mean(0) + epsilon).sqrt()).mean()
+    return _hinge(x.square().mean(0), target, epsilon)
+
+
+def _hinge(variance: Tensor, target: float, epsilon: float) -> Tensor:
+    return torch.relu(target - (variance + epsilon).sqrt()).mean()
 
 
 def covariance(x: Tensor) -> Tensor:
@@ -57,4 +61,17 @@ class VICReg(Loss):
             "invariance": over_pairs(mean_squared_distance, each),
             "variance": over_members(lambda x: variance_hinge(x, self.target, self.epsilon), shifted),
             "covariance": over_members(covariance, shifted),
+        }
+
+    def statistics(self, views: Tensor) -> Sums:
+        """The sum of each pair's squared distances; of each view, of its rows and of their outer products."""
+        return {"distance": of_pairs(squared_distance, views.unbind()).double(), **moment_sums(views)}
+
+    def finish(self, sums: Sums, rows: int) -> Terms:
+        """The terms of :meth:`forward`."""
+        each = covariances(sums, rows).unbind()
+        return {
+            "invariance": sums["distance"].sum() / rows,
+            "variance": over_members(lambda c: _hinge(c.diagonal(), self.target, self.epsilon), each),
+            "covariance": over_members(lambda c: off_diagonal(c).square().sum() / len(c), each),
         }

@@ -1,11 +1,12 @@
 """The folder that ``embed`` leaves its results in: what is there, and when it may be written to."""
 
 import contextlib
+import itertools
 import json
 import os
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,10 @@ from numpy.typing import NDArray
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import atomic_write, open_lock
 from fdmvgcl.results.replacing import finish
-from fdmvgcl.results.vectors import VectorFile, write_vectors
+from fdmvgcl.results.vectors import VectorFile, vector_writer, write_vectors
+
+# Views (K, n, d), or None where they are not kept, and embeddings (n, d) of some nodes.
+Piece = tuple[NDArray[np.float32] | None, NDArray[np.float32]]
 
 _LOCK = ".fdmvgcl.lock"
 _ASIDE = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")  # what a killed process leaves of files.atomic_write
@@ -202,8 +206,41 @@ def write_views(
     path: Path, ids: Sequence[str], views: NDArray[np.float32], alphas: Sequence[float], betas: Sequence[float]
 ) -> None:
     """``views.parquet``: views (K, N, d) as columns ``view_0`` …, their orders and weights in the schema."""
-    columns = {f"view_{k}": view for k, view in enumerate(views)}
-    write_vectors(path, ids, columns, {"alphas": list(alphas), "betas": list(betas)})
+    write_vectors(path, ids, _columns(views), {"alphas": list(alphas), "betas": list(betas)})
+
+
+def write_pieces(
+    folder: ResultFolder, ids: Sequence[str], pieces: Iterator[Piece], alphas: Sequence[float], betas: Sequence[float]
+) -> None:
+    """``embeddings.parquet``, and ``views.parquet`` if there are views, some nodes after the other.
+
+    Args:
+        folder: of the results.
+        ids: of all nodes.
+        pieces: in the order of the ids; all with views, or none.
+        alphas, betas: orders and weights of the views.
+    """
+    head = next(pieces)
+    if head[0] is None:
+        folder.views.unlink(missing_ok=True)
+    with contextlib.ExitStack() as stack:  # views become whole first
+        handle = stack.enter_context(atomic_write(folder.embeddings))
+        write_z = stack.enter_context(vector_writer(handle, {"z": head[1].shape[1]}))
+        if head[0] is not None:
+            handle, notes = stack.enter_context(atomic_write(folder.views)), {"alphas": alphas, "betas": betas}
+            widths = {name: view.shape[1] for name, view in _columns(head[0]).items()}
+            write_each = stack.enter_context(vector_writer(handle, widths, notes))
+        first = 0
+        for views, z in itertools.chain([head], pieces):
+            named = pa.array(ids[first : first + len(z)], pa.string())
+            write_z(named, {"z": z})
+            if views is not None:
+                write_each(named, _columns(views))
+            first += len(z)
+
+
+def _columns(views: Iterable[NDArray[np.float32]]) -> dict[str, NDArray[np.float32]]:
+    return {f"view_{k}": view for k, view in enumerate(views)}
 
 
 def default_folder(source: str) -> Path:

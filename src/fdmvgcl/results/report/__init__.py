@@ -6,6 +6,7 @@ there by ``textContent``.
 
 from pathlib import Path
 
+from fdmvgcl.diffusion.resources import Resources
 from fdmvgcl.files import atomic_write
 from fdmvgcl.results.outputs import ResultFolder
 from fdmvgcl.results.report.content import page_content
@@ -15,11 +16,11 @@ from fdmvgcl.results.report.records import read_records
 __all__ = ["write_report"]
 
 
-def write_report(folder: ResultFolder | Path) -> Path:
-    """Write the page into a folder that ``embed`` has filled; its path."""
+def write_report(folder: ResultFolder | Path, resources: Resources | None = None) -> Path:
+    """Write the page into a folder that ``embed`` has filled; its path. ``resources`` are what it may take."""
     if isinstance(folder, Path):
         folder = ResultFolder(folder)
-    page = render(page_content(read_records(folder.require())))
+    page = render(page_content(read_records(folder.require(), resources)))
     with atomic_write(folder.report) as handle:
         handle.write(page)
     return folder.report

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fdmvgcl.diffusion.resources import Resources
 from fdmvgcl.errors import InputError
 from fdmvgcl.evaluation.labelled import coded_labels
 from fdmvgcl.files import read_bytes
@@ -35,6 +36,7 @@ class Records:
         run: ``run.json``, empty if there is none.
         labels: class of each node, -1 for none, shape (N,); None if no labels are known.
         classes: names of the classes.
+        resources: what making views anew may take.
     """
 
     folder: ResultFolder
@@ -46,6 +48,7 @@ class Records:
     run: dict[str, Any]
     labels: NDArray[np.int64] | None
     classes: tuple[str, ...]
+    resources: Resources | None = None
 
     @property
     def ids(self) -> Ids:
@@ -73,8 +76,9 @@ class Records:
         """The same of these views, computed anew by the model where they were not kept."""
         if self.folder.views.exists():
             return [self.rows(self.folder.views, f"view_{k}", numbers) for k in views]
-        computed = self.model.transform_views(self.graph if self.graphs is None else self.graphs)
-        return [computed[k][numbers] for k in views]
+        given = self.graph if self.graphs is None else self.graphs
+        computed = self.model.transform_rows(given, numbers, resources=self.resources)
+        return [computed[k] for k in views]
 
     def rows(self, path: Path, column: str, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
         """Some of the vectors, read without holding the others; refused if not finite."""
@@ -85,7 +89,7 @@ class Records:
         return found
 
 
-def read_records(folder: ResultFolder) -> Records:
+def read_records(folder: ResultFolder, resources: Resources | None = None) -> Records:
     """Read all but the vectors, which must be those of the graph's nodes, in its order."""
     found = load_either(folder.graph)
     graphs = found if isinstance(found, GraphSet) else None
@@ -108,6 +112,7 @@ def read_records(folder: ResultFolder) -> Records:
         run=_object(folder.run),
         labels=labels,
         classes=classes,
+        resources=resources,
     )
 
 
