@@ -77,7 +77,7 @@ def check_anomalies(model: "FDMVGCL", graph: Graph, *, draws: int = DRAWS, seed:
     and the share of its neighbours that are neighbours of each other. Planted nodes are odd in ways that we thought
     of; what is odd in the graph itself may be so in others.
     """
-    from sklearn.metrics import roc_auc_score  # late: it takes longer to import than an answer to make
+    from sklearn.metrics import roc_auc_score  # late: slow to import
 
     found: dict[str, dict[str, list[float]]] = {SWAPPED: {}, REWIRED: {}}
     for draw in range(draws):

@@ -81,7 +81,7 @@ def cluster(z: Rows, k: int | None = None, *, seed: int = 0) -> Clusters:
 
 def silhouette(rows: Rows, labels: NDArray[np.int64], seed: int = 0) -> float | None:
     """Mean silhouette by cosine distance of at most 2000 nodes; None for one cluster, and for only single nodes."""
-    from sklearn.metrics import silhouette_score  # late: it takes longer to import than an answer to make
+    from sklearn.metrics import silhouette_score  # late: slow to import
 
     chosen = _sampled(len(rows), _SEEN, seed)
     found = labels[chosen]

@@ -48,12 +48,13 @@ def links_of(z: Rows, graph: Graph, node: int | Sequence[int], count: int) -> Li
 
 def links_near(blocks: Iterable[Rows], vectors: Rows, graph: Graph, nodes: NDArray[np.int64], count: int) -> Links:
     """:func:`links_of` where vectors are many: they come in pieces, and those (q, d) of the nodes asked for apart."""
-    neighbours = joined_pairs(graph)[nodes]
-    most = int(np.diff(neighbours.indptr).max(initial=0))
+    neighbours = joined_pairs(graph)[nodes].tocoo()
+    most = int(np.bincount(neighbours.row).max(initial=0))
     found, cosines = nearest_rows(blocks, vectors, nodes, min(count + most, graph.num_nodes - 1))
     place, rank = np.nonzero((found >= 0) & (cosines > 0))
     others, scores = found[place, rank], cosines[place, rank]
-    free = np.asarray(neighbours[place, others]).ravel() == 0
+    n = graph.num_nodes
+    free = ~np.isin(place * n + others, neighbours.row.astype(np.int64) * n + neighbours.col)
     place, others, scores = place[free], others[free], scores[free]
     first = np.searchsorted(place, np.arange(len(nodes)))
     kept = np.arange(len(place)) - first[place] < count

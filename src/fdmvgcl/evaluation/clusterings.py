@@ -32,7 +32,7 @@ def compare_clusterings(
         seed: of the starts, and of the draw where there are more than 20 000 labelled nodes.
         step: told what is done next.
     """
-    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score  # late: it takes longer to import than an answer to make
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score  # late: slow to import
 
     known = np.flatnonzero(labels >= 0)
     chosen = known

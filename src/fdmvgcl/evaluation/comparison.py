@@ -73,7 +73,7 @@ def compare(
         return Contender(name, found)
 
     def untrained() -> Sequence[NDArray[np.float32]]:
-        from sklearn.base import clone  # late: it takes longer to import than an answer to make
+        from sklearn.base import clone  # late: slow to import
 
         fresh = clone(model).set_params(epochs=0)
         found = fresh.fit_transform_views(prepared)

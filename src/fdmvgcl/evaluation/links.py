@@ -42,7 +42,7 @@ def compare_links(
     Raises:
         TooSmall: if there are too few edges, or pairs without one.
     """
-    from sklearn.metrics import average_precision_score, roc_auc_score  # late: it takes longer to import than an answer to make
+    from sklearn.metrics import average_precision_score, roc_auc_score  # late: slow to import
 
     count = draws or (DRAWS if graph.num_nodes <= MANY_NODES else 1)
     areas: dict[str, list[float]] = {}

@@ -36,7 +36,7 @@ def average_ranks(scores: ArrayLike, *, seed: int = 0) -> Ranks:
     Tests are those that Demšar (2006, "Statistical comparisons of classifiers over multiple data sets") recommends.
     They take data sets for independent draws from many.
     """
-    from scipy.stats import rankdata, studentized_range  # late: it takes longer to import than an answer to make
+    from scipy.stats import rankdata, studentized_range  # late: slow to import
 
     table = np.asarray(scores, dtype=float)
     if table.ndim != 2 or min(table.shape) < 2 or not np.isfinite(table).all():
