@@ -96,5 +96,5 @@ def arguments(description: str) -> argparse.Namespace:
     parser.add_argument("--child", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--data-root", help="where the benchmark data lies (else FDMVGCL_DATA)")
     parser.add_argument("--held-out", action="store_true", help="order.py: settings the cost model was not fitted to")
-    parser.add_argument("--nodes", type=int, help="large.py: size of the graphs")
+    parser.add_argument("--nodes", type=int, help="large.py, structure.py: size of the graphs")
     return parser.parse_args()

@@ -20,7 +20,7 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 from sklearn.decomposition import PCA
 
-from fdmvgcl import FDMVGCL, diffuse
+from fdmvgcl import FDMVGCL, Graph, diffuse
 from fdmvgcl.evaluation import summarise
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark, scored
 from fdmvgcl.experiments.records import Record, RecordFile
@@ -66,29 +66,37 @@ def default(name: str, seed: int) -> Record:
     return {"told": list(model.prepare(bench.graph).sentences), **probed(bench, model.fit_transform(bench.graph))}
 
 
-def spectral(name: str) -> Record:
+def spectral_vectors(graph: Graph) -> NDArray[np.float64]:
     """128 eigenvectors of the normalised adjacency, times the root of their value, over the root of the degree."""
-    bench = benchmark(name)
-    root = np.sqrt(np.maximum(bench.graph.degrees, 1e-12))
-    inverse = sparse.diags_array(np.where(bench.graph.degrees > 0, 1 / root, 0))
+    root = np.sqrt(np.maximum(graph.degrees, 1e-12))
+    inverse = sparse.diags_array(np.where(graph.degrees > 0, 1 / root, 0))
     start = np.random.default_rng(0).standard_normal(len(root))
-    values, vectors = eigsh((inverse @ bench.graph.adjacency @ inverse).tocsr(), k=DIM, which="LA", v0=start)
-    return probed(bench, inverse @ (vectors * np.sqrt(np.maximum(values, 0))))
+    values, vectors = eigsh((inverse @ graph.adjacency @ inverse).tocsr(), k=DIM, which="LA", v0=start)
+    return np.asarray(inverse @ (vectors * np.sqrt(np.maximum(values, 0))))
 
 
-def netmf(name: str) -> Record:
+def netmf_vectors(graph: Graph) -> NDArray[np.float32]:
     """NetMF (Qiu et al. 2018), dense: 128 singular vectors of the truncated log of the five-step proximity."""
-    bench = benchmark(name)
-    degrees = bench.graph.degrees
+    degrees = graph.degrees
     inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
-    walk = sparse.diags_array(inverse) @ bench.graph.adjacency
+    walk = sparse.diags_array(inverse) @ graph.adjacency
     power = total = walk.toarray().astype(np.float32)
     for _ in range(STEPS - 1):
         power = walk.astype(np.float32) @ power
         total = total + power
     proximity = np.log(np.maximum(degrees.sum() / STEPS * total * inverse[None].astype(np.float32), 1))
     left, values, _ = torch.svd_lowrank(torch.from_numpy(proximity), q=DIM + 16, niter=6)
-    return probed(bench, (left * values.sqrt())[:, :DIM].numpy())
+    return np.asarray((left * values.sqrt())[:, :DIM].numpy())
+
+
+def spectral(name: str) -> Record:
+    bench = benchmark(name)
+    return probed(bench, spectral_vectors(bench.graph))
+
+
+def netmf(name: str) -> Record:
+    bench = benchmark(name)
+    return probed(bench, netmf_vectors(bench.graph))
 
 
 def edges_alone(name: str, seed: int) -> Record:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from fdmvgcl.experiments import RecordFile
-from fdmvgcl.experiments.node_table import accuracies
+from fdmvgcl.experiments.method_table import rank_table, supervised_note, told_leads
+from fdmvgcl.experiments.node_table import told_controls
 from fdmvgcl.experiments.nodes import DEVELOPMENT, HELD_OUT
 
 ROOT = Path(__file__).parent.parent
@@ -254,10 +255,14 @@ a triangular factor are left out. All steps of one penalty, with one thread, as 
 {similar_section()}{after_section()}"""
 
 
-def accuracy_tables() -> str:
+def accuracy_summary() -> str:
+    """What the records say, in a dozen lines."""
     records = RecordFile(ROOT / "results" / "nodes" / "records.jsonl")
-    tables = accuracies(records, (DEVELOPMENT, HELD_OUT))
-    return "\n".join(table.markdown() for table in tables).rstrip()
+    datasets = (*DEVELOPMENT, *HELD_OUT)
+    told = [*told_leads(records, datasets), *told_controls(records, datasets), supervised_note(records, datasets)]
+    ranks = rank_table(records, datasets)
+    parts = ["\n".join(f"- {sentence}" for sentence in told if sentence), ranks.markdown() if ranks.rows else ""]
+    return "\n\n".join(filter(None, parts)).rstrip()
 
 
 def replaced(text: str, marks: tuple[str, str], content: str) -> str:
@@ -267,7 +272,7 @@ def replaced(text: str, marks: tuple[str, str], content: str) -> str:
 
 
 def rendered(readme: str) -> str:
-    return replaced(replaced(readme, (START, END), speed_table()), ACCURACY, accuracy_tables())
+    return replaced(replaced(readme, (START, END), speed_table()), ACCURACY, accuracy_summary())
 
 
 if __name__ == "__main__":

@@ -149,6 +149,7 @@ class TestEmbed:
         assert len(result.err.splitlines()) == 4
         names = {str(path.relative_to("out")) for path in Path("out").rglob("*") if path.is_file()}
         assert names == {
+            "checks.json",
             "embeddings.parquet",
             "graph.npz",
             "model/structure.parquet",
@@ -723,6 +724,12 @@ def test_a_terminal_that_is_not_utf8_does_not_end_a_run() -> None:
         ),
         (("tune", "karate", "-o", "there"), "there: is a folder; -o must name a file"),
         (("reproduce", "views", "--datasets", "nonsense", "-o", "new"), "'nonsense' is no data set"),
+        (
+            ("reproduce", "nodes", "--methods", "dgi,grase", "-o", "new"),
+            "--methods 'grase' is none; did you mean 'grace'",
+        ),
+        (("reproduce", "views", "--methods", "dgi", "-o", "new"), "--methods goes with nodes"),
+        (("tune", "karate", "--method", "grase", "-o", "new"), "--method 'grase' is none; did you mean 'grace'"),
         (
             ("reproduce", "views", "--datasets", "karate,nonsense", "--datasets", "karate", "-o", "new"),
             "'nonsense' is no data set",

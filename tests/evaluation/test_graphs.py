@@ -106,7 +106,7 @@ def test_controls_are_what_they_are_called() -> None:
     graphs, labels = two_kinds()
     model = FDMVGCL(dim=8, views=2, epochs=1, readout="mean").fit(graphs)
     controls = graph_controls(graphs, model)
-    assert list(controls) == ["size", "with marks, sum", "diffused", "untrained", "Weisfeiler-Lehman"]
+    assert list(controls) == ["size", "with marks", "diffused", "untrained", "Weisfeiler-Lehman"]
     for make in controls.values():
         for kernel in make().values():
             assert kernel.shape == (40, 40)

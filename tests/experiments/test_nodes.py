@@ -1,45 +1,57 @@
 """The node table: what is run, what a test label may change, and what the table says of the records."""
 
-from dataclasses import replace
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fdmvgcl.experiments import EXPERIMENTS, RecordFile, nodes, pool
+from fdmvgcl.experiments import EXPERIMENTS, OfMethods, RecordFile, Run
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed, embed_with_start
 from fdmvgcl.experiments.node_table import READINGS, above_control, added, best_control, summary
 
 SMALL: dict[str, Any] = {"dim": 16, "views": 2, "epochs": 2}
 
 
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> Benchmark:
-    """Karate with small settings stored for it."""
-    found = benchmark("karate")
-    trials = (SMALL, {**SMALL, "time": 2.0})
-    stored = pool.Pool(trials, tuple(i % 2 for i in range(len(found.splits))), (0.5, 0.5))
-    monkeypatch.setattr(pool, "stored", lambda name: stored)
-    monkeypatch.setattr(pool, "is_stored", lambda name: True)
-    return found
+@pytest.fixture(scope="module")
+def small() -> Benchmark:
+    return benchmark("karate")
+
+
+def rows_of(dataset: str, runs: list[Run], method: str | None = None) -> list[str]:
+    return [run.key["row"] for run in runs if (run.key["dataset"], run.key.get("method")) == (dataset, method)]
 
 
 def test_runs_cover_controls_and_rows_and_their_keys_differ() -> None:
-    runs = EXPERIMENTS["nodes"].runs(["cora", "digits"], seeds=4)
-    keys = [tuple(run.key.items()) for run in runs]
+    runs = EXPERIMENTS["nodes"].runs(["cora", "digits", "pubmed"], seeds=6)
+    keys = [json.dumps(run.key) for run in runs]
     assert len(set(keys)) == len(keys)
-    by_row = [run.key["row"] for run in runs if run.key["dataset"] == "cora"]
+    ours, theirs, large = rows_of("cora", runs), rows_of("cora", runs, "grace"), rows_of("pubmed", runs, "dgi")
     for reading in READINGS:
-        assert by_row.count(reading) == 3
-    assert by_row.count("default") == 4
-    assert not [run for run in runs if run.key["dataset"] == "digits" and run.key["row"] in ("tuned", *READINGS)]
+        assert ours.count(reading) == 3
+        assert reading not in theirs
+    assert (ours.count("default"), theirs.count("default"), large.count("default")) == (6, 5, 3)
+    for rows, seeds in ((ours, 5), (theirs, 5), (large, 3), (rows_of("digits", runs), 5)):
+        assert (rows.count("trial"), rows.count("tuned")) == (12, seeds)
+    assert rows_of("cora", runs, "gcn").count("default") == 5
+
+
+def test_runs_of_some_methods_are_theirs_alone() -> None:
+    nodes = EXPERIMENTS["nodes"]
+    assert isinstance(nodes, OfMethods)
+    of_two = nodes.of(("spectral", "gcn")).runs(["cora"], seeds=1)
+    assert {run.key.get("method") for run in of_two} == {None, "spectral", "gcn"}
+    assert rows_of("cora", of_two) == ["majority", "raw", "diffused"]
 
 
 def test_a_seed_is_whole_before_the_next_begins() -> None:
     runs = EXPERIMENTS["nodes"].runs(["cora", "crocodile", "digits"], seeds=2)
     seeds = [run.key.get("seed", -1) for run in runs]
     assert seeds == sorted(seeds)
+    for place, run in enumerate(runs):
+        before = [other.key for other in runs[:place]]
+        assert all(key in before for key in run.needs)
 
 
 @pytest.mark.parametrize("change", [{}, {"features.initialisation": "joint"}, {"diffusion.dynamics": "gread"}])
@@ -48,37 +60,6 @@ def test_the_start_of_training_is_the_untrained_encoder(small: Benchmark, change
     np.testing.assert_array_equal(start, embed(small.graph, {**SMALL, **change, "epochs": 0}, 0).views)
     np.testing.assert_array_equal(embedded.views, embed(small.graph, {**SMALL, **change}, 0).views)
     assert not np.allclose(embedded.views, start)
-
-
-def test_tuned_row_uses_the_stored_choice_of_each_split(small: Benchmark) -> None:
-    record = nodes.ROWS["tuned"]("karate", 0)
-    assert record["trials"] == list(pool.stored("karate").choices)
-    assert len(record["test"]) == len(record["untrained"]["test"]) == len(small.splits)
-    odd = embed(small.graph, {**SMALL, "time": 2.0}, 0)
-    (expected,) = small.probe(list(odd.views), [1], tune=True)
-    assert record["test"][1] == expected.test
-    assert record["validation"][1] == expected.choice.validation
-
-
-def test_no_choice_changes_when_the_test_labels_of_a_split_do(
-    small: Benchmark, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = nodes.ROWS["tuned"]("karate", 0)
-    split = small.splits[0]
-    shuffled = small.dataset.labels.copy()
-    shuffled[split.test] = np.random.default_rng(0).permutation(shuffled[split.test])[::-1]
-    shuffled[split.test] = (shuffled[split.test] + 1) % len(small.dataset.classes)
-    changed = Benchmark(replace(small.dataset, labels=shuffled, splits=small.splits[:1]), small.graph)
-    alone = Benchmark(replace(small.dataset, splits=small.splits[:1]), small.graph)
-    first = pool.Pool(pool.stored("karate").trials, (0,), (0.5, 0.5))
-    monkeypatch.setattr(pool, "stored", lambda name: first)
-    told = []
-    for bench in (alone, changed):
-        monkeypatch.setattr(nodes, "benchmark", lambda name, bench=bench: bench)
-        told.append(nodes.ROWS["tuned"]("karate", 0))
-    assert told[0]["choices"] == told[1]["choices"] == before["choices"][:1]
-    assert told[0]["validation"] == told[1]["validation"]
-    assert told[0]["test"] != told[1]["test"]
 
 
 def _records(tmp_path: Path, *, tuned: float, untrained: float, raw: float) -> RecordFile:
@@ -97,12 +78,15 @@ def _records(tmp_path: Path, *, tuned: float, untrained: float, raw: float) -> R
     return records
 
 
+def _main_table(folder: Path) -> str:
+    return (folder / "nodes.md").read_text().partition("**All methods")[0].partition("**Distance")[0]
+
+
 @pytest.mark.parametrize(("tuned", "bold"), [(0.83, True), (0.82, True), (0.81, False)])
 def test_a_number_is_bold_only_above_paper_and_controls(tmp_path: Path, tuned: float, bold: bool) -> None:
     records = _records(tmp_path, tuned=tuned, untrained=0.8, raw=0.82)
     EXPERIMENTS["nodes"].render(records, tmp_path)
-    text = (tmp_path / "nodes.md").read_text()
-    assert (f"**{100 * tuned:.1f}**" in text) == bold
+    assert (f"**{100 * tuned:.1f}**" in _main_table(tmp_path)) == bold
     assert best_control(records, "texas") == "raw"
     found = summary(records.matching(dataset="texas", row="tuned"))
     assert found is not None
@@ -118,7 +102,7 @@ def test_no_number_is_bold_before_all_controls_are_known(tmp_path: Path) -> None
             part.append(record)
     EXPERIMENTS["nodes"].render(part, tmp_path)
     assert best_control(part, "texas") is None
-    assert "**95.0**" not in (tmp_path / "nodes.md").read_text()
+    assert "**95.0**" not in _main_table(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -176,10 +160,20 @@ def test_the_summary_counts_where_training_helped(tmp_path: Path, untrained: flo
     assert verdict in (tmp_path / "nodes.txt").read_text()
 
 
-def test_ranks_put_ours_among_the_published(tmp_path: Path) -> None:
+def test_the_papers_figures_stand_in_a_table_of_their_own(tmp_path: Path) -> None:
     records = _records(tmp_path, tuned=0.999, untrained=0.8, raw=0.5)
     EXPERIMENTS["nodes"].render(records, tmp_path)
-    lines = (tmp_path / "nodes.txt").read_text().splitlines()
-    row = next(line for line in lines if line.startswith("FD-MVGCL, tuned"))
-    assert row.split()[-1] == "1.00"
-    assert any(line.startswith("GraphACL *") for line in lines)
+    printed = (tmp_path / "nodes.txt").read_text().partition("The paper's printed figures")[2]
+    (theirs,) = [line for line in printed.splitlines() if line.startswith("GraphACL ")]
+    assert "71.1" in theirs
+    assert "99.9" not in printed
+
+
+def test_records_of_other_methods_do_not_count_as_ours(tmp_path: Path) -> None:
+    records = _records(tmp_path, tuned=0.83, untrained=0.8, raw=0.5)
+    for seed in range(2):
+        records.append({"key": {"dataset": "texas", "method": "dgi", "row": "tuned", "seed": seed}, "test": [0.9, 0.9]})
+    EXPERIMENTS["nodes"].render(records, tmp_path)
+    assert "**83.0**" in _main_table(tmp_path)
+    assert "90.0" not in _main_table(tmp_path)
+    assert "| texas | – | – | DGI | -7.0 (" in (tmp_path / "nodes.md").read_text()

@@ -36,6 +36,7 @@ def test_a_readout_is_what_a_loop_over_graphs_finds(owners: list[int], width: in
     owner = np.array(owners, dtype=np.int64)
     rows = np.random.default_rng(seed).normal(size=(len(owner), width)).astype(np.float32)
     loop = {
+        "sum-over-root": lambda x: x.sum(0) / np.sqrt(len(x)),
         "mean": lambda x: x.mean(0),
         "sum": lambda x: x.sum(0),
         "max": lambda x: x.max(0),

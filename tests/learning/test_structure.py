@@ -86,6 +86,20 @@ def test_eigenpairs_are_those_of_the_largest_magnitude() -> None:
     assert (vectors[np.abs(vectors).argmax(axis=0), np.arange(4)] > 0).all()
 
 
+def test_eigenpairs_are_the_same_where_many_rows_are_made_orthonormal_in_blocks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph, _ = blocks((100, 100, 100), 0.2)
+    proximity = log_proximity(graph.adjacency, np.arange(300))
+    symmetric = ((proximity + proximity.T) * np.float32(0.5)).tocsr()
+    vectors, values = eigenpairs(symmetric, 8, seed=0)
+    monkeypatch.setattr("fdmvgcl.learning.structure._QR_ROWS", 60)
+    by_blocks, of_blocks = eigenpairs(symmetric, 8, seed=0)
+    np.testing.assert_allclose(of_blocks, values, rtol=1e-5)
+    np.testing.assert_allclose(by_blocks[:, :3], vectors[:, :3], atol=1e-4)
+    np.testing.assert_allclose(by_blocks.T @ by_blocks, np.eye(8), atol=1e-5)
+
+
 def test_the_same_seed_gives_the_same_bytes() -> None:
     graph, _ = blocks()
     assert fitted(graph).vectors.tobytes() == fitted(graph).vectors.tobytes()

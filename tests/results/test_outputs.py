@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.graphs.node_ids import close_ids
+from fdmvgcl.learning.knowledge import Knowledge, Rival
 from fdmvgcl.learning.verdict import Verdict, judge
 from fdmvgcl.results.outputs import ResultFolder, write_views
 from fdmvgcl.results.search import _first, _index, nearest
@@ -235,10 +236,35 @@ class TestVerdict:
     def history(*ranks: float) -> list[dict[str, float]]:
         return [{"phase": 0, "effective_rank": rank} for rank in ranks]
 
-    def test_spread_out_vectors_are_healthy(self) -> None:
-        verdict = judge(vectors(300, 20), self.history(20, 19))
-        assert verdict.health == "healthy"
-        assert str(verdict) == "healthy: effective rank 20 of at most 20, 20 before training"
+    @staticmethod
+    def knowledge(above: float, deviation: float = 0.01) -> Knowledge:
+        rivals = {"untrained": Rival(0.5, -0.3, 0.01), "diffused": Rival(0.8 + above, above, deviation)}
+        return Knowledge(0.8, rivals, 400)
+
+    def test_spread_out_vectors_that_know_as_much_as_their_controls_are_healthy(self) -> None:
+        z, history = vectors(300, 20), self.history(20, 19)
+        told = "effective rank 20 of at most 20, 20 before training"
+        known = "diffused features: AUC 0.800 against 0.805, 400 edges hidden from a copy"
+        verdict = judge(z, history, self.knowledge(0.005))
+        assert str(verdict) == f"healthy: {told}; of hidden edges they know as much as {known}"
+        assert "they know more than diffused features" in str(judge(z, history, self.knowledge(-0.1)))
+
+    def test_nothing_is_healthy_that_was_not_measured(self) -> None:
+        verdict = judge(vectors(300, 20), self.history(20, 19), None, "the graph is large")
+        assert verdict.health == "not collapsed"
+        assert str(verdict).endswith("what they know of hidden edges was not measured (the graph is large)")
+
+    def test_a_control_that_clearly_knows_more_is_named(self) -> None:
+        z, history = vectors(300, 20), self.history(20, 19)
+        verdict = judge(z, history, self.knowledge(0.1))
+        assert verdict.health == "behind"
+        assert "less than diffused features: AUC 0.900 against 0.800" in str(verdict)
+        assert str(verdict).endswith("--control diffused")
+        assert judge(z, history, self.knowledge(0.1, deviation=0.06)).health == "healthy"  # it may be chance
+        assert judge(z, history, self.knowledge(0.009, deviation=0.001)).health == "healthy"  # it is next to nothing
+        collapsed = judge(np.outer(np.arange(1, 9), np.ones(20)).astype(np.float32), [], self.knowledge(0.1))
+        assert collapsed.health == "collapsed"
+        assert "--control diffused" in str(collapsed)
 
     def test_one_direction_is_a_collapse(self) -> None:
         verdict = judge(np.outer(np.arange(1, 9), np.ones(20)).astype(np.float32), [])
@@ -247,7 +273,7 @@ class TestVerdict:
         assert "fewer epochs" in str(Verdict(rank=1.1, most=20, start=15.0))
 
     def test_one_node_of_one_cannot_collapse(self) -> None:
-        assert judge(np.ones((1, 5), np.float32), self.history(1.0)).health == "healthy"
+        assert judge(np.ones((1, 5), np.float32), self.history(1.0)).health == "not collapsed"
 
     def test_on_a_tiny_graph_the_first_direction_is_no_sign_of_health(self) -> None:
         verdict = Verdict(rank=1.44, most=4, start=3.2)

@@ -174,6 +174,7 @@ def embed(
     epochs: o.Epochs = None,
     time: o.Time = None,
     structure: o.StructureUse = None,
+    control: o.Control = None,
     seed: o.Seed = None,
     device: o.Device = None,
     changes: o.Set = None,
@@ -224,6 +225,7 @@ def embed(
         memory=memory,
         scratch=scratch,
         reader=reader,
+        control=control,
     )
     try:
         command.embed(source, model, reading, wanted, Reporter(quiet))
@@ -659,6 +661,7 @@ def datasets(data_root: o.DataRoot = None) -> None:
 def reproduce(
     name: o.ExperimentName,
     datasets: o.Datasets = None,
+    methods: o.Methods = None,
     seeds: o.Seeds = 10,
     output: o.Records = None,
     jobs: o.Jobs = 1,
@@ -669,25 +672,28 @@ def reproduce(
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.reproduce import reproduce as command
 
-    command(name, datasets, seeds, output, Reporter(quiet), jobs=jobs, data_root=data_root)
+    command(name, datasets, seeds, output, Reporter(quiet), methods=methods, jobs=jobs, data_root=data_root)
 
 
-@app.command(epilog="Example:\n\n  fdmvgcl tune cora --trials 30")
+@app.command(
+    epilog="Example:\n\n  fdmvgcl tune cora --method grace -o grace.toml\n\n"
+    "The first trial are the method's defaults, the others are drawn from its search space before a label is read. "
+    "Their records are beside the TOML file: the same command goes on where it was stopped."
+)
 def tune(
     dataset: o.DatasetName,
-    trials: o.Trials = 30,
-    dim: o.PoolDim = 1024,
-    seeds: o.Seeds = 1,
-    output: o.PoolFile = None,
+    method: o.MethodName = "fd-mvgcl",
+    trials: o.Trials = 12,
+    output: o.TrialsFile = None,
     jobs: o.Jobs = 1,
     data_root: o.DataRoot = None,
     quiet: o.Quiet = False,
 ) -> None:
-    """Train a pool of settings and let each split's validation nodes choose among them; writes a TOML file."""
+    """Try settings of a method on a data set, and let each split's validation nodes choose; writes a TOML file."""
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.reproduce import tune as command
 
-    command(dataset, trials, dim, seeds, output, Reporter(quiet), jobs=jobs, data_root=data_root)
+    command(dataset, method, trials, output, Reporter(quiet), jobs=jobs, data_root=data_root)
 
 
 def main() -> None:

@@ -1,7 +1,6 @@
 """``fdmvgcl embed``: a graph in, a folder with embeddings, model and history out."""
 
 import re
-import shlex
 import shutil
 import time
 from collections.abc import Iterator
@@ -18,13 +17,15 @@ from fdmvgcl.cli.graphs import GraphLabels, assess_graphs, open_graphs, read_gra
 from fdmvgcl.cli.plan import foretell, heed, room_of
 from fdmvgcl.cli.report import report, run_record
 from fdmvgcl.cli.sources import Reader, ReadOptions, open_source
+from fdmvgcl.cli.verdict import conclude
 from fdmvgcl.diffusion.cost import Order
 from fdmvgcl.diffusion.resources import Resources
+from fdmvgcl.errors import ArgumentError
 from fdmvgcl.evaluation.labelled import Labelled
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.provenance import counted
-from fdmvgcl.learning.batches import seen_rows
+from fdmvgcl.learning.controls import CONTROLS, Control, control
 from fdmvgcl.learning.diagnostics import (
     PAIR_ROWS,
     class_ratio,
@@ -34,10 +35,9 @@ from fdmvgcl.learning.diagnostics import (
 )
 from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.learning.plan import plan_exactly
-from fdmvgcl.learning.prepare import Prepared
+from fdmvgcl.learning.prepare import Prepared, assemble
 from fdmvgcl.learning.settings import dotted
 from fdmvgcl.learning.training import Observer, Trainer
-from fdmvgcl.learning.verdict import judge
 from fdmvgcl.losses import unit_rows
 from fdmvgcl.machine import freed_blocks_kept, machine_memory, one_thread
 from fdmvgcl.results.checkpoints import (
@@ -70,12 +70,14 @@ class EmbedOptions:
     memory: int | None = None
     scratch: Path | None = None
     reader: Reader = "auto"
+    control: Control | None = None
 
 
 def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptions, reporter: Reporter) -> None:
     """Read, train, write, and tell of it."""
     began = time.perf_counter()
     model.check_parameters()
+    _check_control(options)
     folder = ResultFolder(options.output or default_folder(source))
     with folder.claimed(None if options.force or options.resume else source):
         options = replace(options, scratch=options.scratch or folder.scratch)
@@ -94,10 +96,16 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
         checkpoint = _checkpoint(folder, reporter) if options.resume else None
         order = None if checkpoint is None else resumed_order(checkpoint, fingerprint)
         prepared = _prepare(model, graph, order, resources, reporter)
-        observe = None
-        if isinstance(labelled, Labelled) and labelled.classes:
-            observe = _label_diagnostics(labelled, prepared.seen)
-        pieces = _train(model, prepared, folder, fingerprint, reporter, observe, checkpoint)
+        if options.control is not None:
+            with reporter.busy(f"making {CONTROLS[options.control]}, in place of training"):
+                model = control(model, prepared, options.control)
+                prepared = assemble(model, prepared.graph, model.chosen_, resources=resources)
+                pieces = model.transform_pieces(prepared)
+        else:
+            observe = None
+            if isinstance(labelled, Labelled) and labelled.classes:
+                observe = _label_diagnostics(labelled, prepared.seen)
+            pieces = _train(model, prepared, folder, fingerprint, reporter, observe, checkpoint)
         if isinstance(graph, GraphSet):
             with reporter.busy("reading out all graphs"):
                 views = model.transform_views(graph) if options.keep_views else None
@@ -110,7 +118,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
             if labelled.classes:
                 folder.write_labels(graph.ids, labelled.labels, labelled.classes)
             _assess(graph, labelled, prepared, model, folder, reporter)
-        _conclude(model, "nodes" if isinstance(graph, Graph) else "graphs", folder, reporter)
+        conclude(model, graph, folder, reporter)
         if options.report:
             report(folder, reporter, resources)
         _forget_scratch(resources, folder)
@@ -288,21 +296,13 @@ def _write(
     folder.checkpoint.unlink(missing_ok=True)
 
 
-def _conclude(model: FDMVGCL, what: str, folder: ResultFolder, reporter: Reporter) -> None:
-    with VectorFile(folder.embeddings) as file:
-        count, rows = file.num_rows, file.rows("z", seen_rows(file.num_rows).numpy())
-    verdict = judge(rows, model.history_)
-    colour = {"healthy": "green", "narrowed": "yellow", "collapsed": "red"}[verdict.health]
-    reporter.say("")
-    reporter.say(str(verdict), colour)
-    last = model.history_[-1] if model.history_ else None
-    if last is not None and last["epoch"] + 1 < model.epochs:
-        reporter.say(
-            f"training ended after {last['epoch'] + 1} of {model.epochs} epochs, when the rank had fallen to "
-            f"{model.schedule.min_rank:.0%} of its start (schedule.min_rank)"
-        )
-    reporter.say(f"embeddings of {count} {what} in {rows.shape[1]} dimensions: {folder.embeddings}")
-    reporter.say(f"the rest beside it; try: fdmvgcl similar {shlex.quote(str(folder.path))} --id ID")
+def _check_control(options: EmbedOptions) -> None:
+    if options.control is None:
+        return
+    if options.level == "graph":
+        raise ArgumentError("control", "is for the nodes of one graph; evaluate has the controls of many")
+    if options.resume:
+        raise ArgumentError("control", "trains nothing, so there is nothing to go on with by --resume")
 
 
 __all__ = ["EmbedOptions", "Interrupted", "describe", "embed"]

@@ -193,6 +193,15 @@ StructureUse = Annotated[
         metavar="USE",
     ),
 ]
+Control = Annotated[
+    Literal["untrained", "diffused", "raw", "structure"] | None,
+    _option(
+        MODEL,
+        "--control",
+        "Write a control in place of trained vectors: the untrained encoder, the features diffused or raw, or the "
+        "columns made of the edges. The verdict names one that does better.",
+    ),
+]
 Seed = Annotated[int | None, _setting("--seed", "Same seed, threads and machine: same bytes.", 0, metavar="S")]
 Device = Annotated[
     str | None,
@@ -390,15 +399,19 @@ Datasets = Annotated[
 ]
 Seeds = Annotated[int, typer.Option("--seeds", help="Runs of each setting, seeds 0, 1, …", min=1, metavar="N")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs at a time, one thread each.", min=1, metavar="N")]
-PoolDim = Annotated[int, typer.Option("--dim", help="Width of the embeddings.", min=1, metavar="D")]
-Trials = Annotated[int, typer.Option("--trials", help="Settings in the pool.", min=1, max=30, metavar="N")]
+Methods = Annotated[
+    list[str] | None,
+    typer.Option("--methods", help="Only these, separated by commas or named again; without it all.", metavar="A,B"),
+]
+MethodName = Annotated[str, typer.Option("--method", help="Whose settings are tried.", metavar="NAME")]
+Trials = Annotated[int, typer.Option("--trials", help="Settings to try.", min=1, max=100, metavar="N")]
 Records = Annotated[
     Path | None,
     typer.Option(
         "-o", "--output", help="Folder of records and tables; without it results/NAME.", parser=_output, metavar="DIR"
     ),
 ]
-PoolFile = Annotated[
+TrialsFile = Annotated[
     Path | None,
     typer.Option(
         "-o", "--output", help="The TOML file to write; without it DATASET.toml.", parser=_output, metavar="FILE"

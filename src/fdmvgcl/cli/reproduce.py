@@ -7,9 +7,12 @@ from pathlib import Path
 from fdmvgcl.cli.console import Reporter
 from fdmvgcl.datasets import datasets as known_datasets
 from fdmvgcl.datasets import graph_datasets
-from fdmvgcl.errors import ArgumentError, InputError, UserError
-from fdmvgcl.experiments import EXPERIMENTS, STUDIES, RecordFile, Run, carry_out, pending, tuning
-from fdmvgcl.experiments import pool as pools
+from fdmvgcl.errors import ArgumentError, InputError, UserError, near_misses
+from fdmvgcl.experiments import EXPERIMENTS, STUDIES, Experiment, OfMethods, RecordFile, Run, carry_out, pending
+from fdmvgcl.experiments.entrants import entrant
+from fdmvgcl.experiments.estimates import begun, expected_seconds
+from fdmvgcl.experiments.trials import choices, trial_runs
+from fdmvgcl.experiments.trials import write as write_trials
 
 
 def reproduce(
@@ -19,6 +22,7 @@ def reproduce(
     output: Path | None,
     reporter: Reporter,
     *,
+    methods: Sequence[str] | None = None,
     jobs: int = 1,
     data_root: Path | None = None,
 ) -> None:
@@ -30,13 +34,18 @@ def reproduce(
     if jobs > 1 and name == "cost":
         raise ArgumentError("jobs", "must be 1 for cost: runs beside each other would be timed with each other")
     experiment = known[name]
+    if methods:
+        experiment = _of_methods(experiment, _listed(methods))
     chosen = _chosen(datasets, experiment.datasets)
     folder = output or Path("results") / name
     if folder.exists() and not folder.is_dir():
         raise InputError(folder, "is a file; -o must name a folder")
     records = RecordFile(folder / "records.jsonl")
     reporter.say(f"{name}: {experiment.summary}")
-    _make(experiment.runs(chosen, seeds), records, reporter, jobs)
+    runs = experiment.runs(chosen, seeds)
+    if isinstance(experiment, OfMethods):
+        runs = _foreseen(runs, records, reporter, jobs)
+    _make(runs, records, reporter, jobs)
     folder.mkdir(parents=True, exist_ok=True)
     for path in experiment.render(records, folder):
         reporter.say(f"wrote {path}")
@@ -44,32 +53,60 @@ def reproduce(
 
 def tune(
     dataset: str,
+    method: str,
     trials: int,
-    dim: int,
-    seeds: int,
     output: Path | None,
     reporter: Reporter,
     *,
     jobs: int = 1,
     data_root: Path | None = None,
 ) -> None:
-    """Train the pool, choose for each split, write the TOML file."""
+    """Make the trials, choose for each split, write the TOML file."""
     _use(data_root)
     _chosen([dataset], ())
+    entrant(method)
     path = output or Path(f"{dataset}.toml")
     if path.is_dir():
         raise InputError(path, "is a folder; -o must name a file")
     records = RecordFile(path.with_suffix(".jsonl"))
-    runs = tuning.runs(dataset, trials, dim, seeds)
+    runs = _foreseen(trial_runs(dataset, method, trials), records, reporter, jobs)
     _make(runs, records, reporter, jobs)
-    pool = tuning.conclude(runs, records)
-    pools.write(
-        pool,
+    made = [record for run in runs if (record := records.find(run.key)) is not None]
+    write_trials(
+        made,
         path,
-        f"Made by: fdmvgcl tune {dataset} --trials {trials} --dim {dim} --seeds {seeds}\n"
+        f"Made by: fdmvgcl tune {dataset} --method {method} --trials {trials}\n"
         "Of each split the trial that its own validation nodes chose.",
     )
-    reporter.say(f"wrote {path}: {len(set(pool.choices))} of {len(pool.trials)} trials are chosen by some split")
+    chosen = len(set(choices(made)))
+    reporter.say(f"wrote {path}: {chosen} of {len(made)} trials are chosen by some split")
+
+
+def _of_methods(experiment: Experiment, names: Sequence[str]) -> Experiment:
+    if not isinstance(experiment, OfMethods):
+        of_methods = [name for name, each in EXPERIMENTS.items() if isinstance(each, OfMethods)]
+        raise ArgumentError("methods", f"goes with {', '.join(of_methods)}, not with {experiment.name}")
+    for name in names:
+        if name not in experiment.methods:
+            raise ArgumentError("methods", f"{name!r} is none{near_misses(name, experiment.methods)}")
+    return experiment.of(tuple(names))
+
+
+def _foreseen(runs: Sequence[Run], records: RecordFile, reporter: Reporter, jobs: int) -> list[Run]:
+    """The runs that can be begun; says which cannot, and about how long the others will take."""
+    left = pending(runs, records)
+    possible, refused = begun(left)
+    for told in refused:
+        reporter.remark(f"left out: {told}")
+    if refused and not possible and len(left) == len(runs):
+        raise UserError(refused[0])
+    if possible:
+        seconds, unknown = expected_seconds(possible, records)
+        there = f"about {_duration(seconds / jobs)} to go, by records of runs like these" if seconds else ""
+        new = ", ".join(f"{count} of {kind}" for kind, count in unknown.items())
+        reporter.remark("; ".join(filter(None, (there, f"no record says how long these take: {new}" if new else ""))))
+    keys = [run.key for run in left if run not in possible]
+    return [run for run in runs if run.key not in keys]
 
 
 def _use(data_root: Path | None) -> None:
@@ -81,12 +118,17 @@ def _use(data_root: Path | None) -> None:
 def _chosen(datasets: Sequence[str] | None, usual: Sequence[str]) -> tuple[str, ...]:
     if not datasets:
         return tuple(usual)
-    names = tuple(dict.fromkeys(name.strip() for given in datasets for name in given.split(",")))
+    names = _listed(datasets)
     known = [*known_datasets(), *graph_datasets()]
     for name in names:
         if name not in known:
             raise UserError(f"{name!r} is no data set; known are {', '.join(known)}")
     return names
+
+
+def _listed(given: Sequence[str]) -> tuple[str, ...]:
+    """Of an option that may come more than once, with commas or without."""
+    return tuple(dict.fromkeys(name.strip() for each in given for name in each.split(",")))
 
 
 def _make(runs: Sequence[Run], records: RecordFile, reporter: Reporter, jobs: int) -> None:

@@ -24,9 +24,9 @@ def graph_controls(graphs: GraphSet, model: FDMVGCL) -> dict[str, Callable[[], K
     """Controls by name, each made when it is called.
 
     ``size`` is numbers of nodes and edges; ``features, mean`` and ``sum`` the features as they are given, of labels
-    their histogram; ``with marks, sum`` these beside the marks of structure, as the model takes them; ``diffused`` the
+    their histogram; ``with marks`` these beside the marks of structure, as the model takes them; ``diffused`` the
     same after diffusion of order ½ by the model's time, without learning; ``untrained`` the model before training;
-    ``Weisfeiler-Lehman`` the subtree kernel. ``diffused`` and ``untrained`` have the model's readout.
+    ``Weisfeiler-Lehman`` the subtree kernel. ``with marks``, ``diffused`` and ``untrained`` have the model's readout.
 
     Args:
         graphs: G graphs.
@@ -36,7 +36,8 @@ def graph_controls(graphs: GraphSet, model: FDMVGCL) -> dict[str, Callable[[], K
     if graphs.block.features is not None:
         made["features, mean"] = lambda: kernels_of(_pooled(graphs, graphs.block.features, "mean"))
         made["features, sum"] = lambda: kernels_of(_pooled(graphs, graphs.block.features, "sum"))
-    made["with marks, sum"] = lambda: kernels_of(_pooled(graphs, graphs.marked.features, "sum"))
+    kind = model.readout_settings.kind
+    made["with marks"] = lambda: kernels_of(_pooled(graphs, graphs.marked.features, kind))
     made["diffused"] = lambda: kernels_of(diffused_rows(graphs, model))
     made["untrained"] = lambda: kernels_of(clone(model).set_params(epochs=0).fit_transform(graphs))
     made["Weisfeiler-Lehman"] = lambda: wl_kernels(graphs, node_labels(graphs))

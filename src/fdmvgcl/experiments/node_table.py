@@ -7,6 +7,7 @@ import numpy as np
 
 from fdmvgcl.evaluation import Difference, Summary, Verdict, paired_difference, summarise
 from fdmvgcl.experiments import published
+from fdmvgcl.experiments.method_table import method_tables
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.tables import MISSING, Table, percent, points, write_tables
 
@@ -27,13 +28,15 @@ REMARKS = {
 
 def render(records: RecordFile, folder: Path, groups: tuple[Sequence[str], Sequence[str]]) -> list[Path]:
     """``nodes.md`` and ``nodes.txt``."""
+    names = [*groups[0], *groups[1]]
     tables = [
         *accuracies(records, groups),
-        _distances(records, [*groups[0], *groups[1]]),
-        _spreads(records, [*groups[0], *groups[1]]),
-        _recipe(records, [*groups[0], *groups[1]]),
-        _readings(records, [*groups[0], *groups[1]]),
-        _ranks(records, [*groups[0], *groups[1]]),
+        _distances(records, names),
+        _spreads(records, names),
+        _recipe(records, names),
+        _readings(records, names),
+        *method_tables(records, names),
+        _printed(names),
     ]
     return write_tables(tables, folder / "nodes")
 
@@ -45,6 +48,11 @@ def accuracies(records: RecordFile, groups: tuple[Sequence[str], Sequence[str]])
         _accuracies(records, names, f"Test accuracy in %, {told}") for names, told in zip(groups, titles, strict=True)
     ]
     return [table for table in made if table.rows]
+
+
+def rows_of(records: RecordFile, dataset: str, row: str) -> list[Record]:
+    """Records of a control, or of a row of FD-MVGCL."""
+    return records.matching(dataset=dataset, row=row, method=None)
 
 
 def scores_of(records: Sequence[Record], part: str | None = None) -> list[list[float]]:
@@ -66,22 +74,22 @@ def added(records: Sequence[Record]) -> Difference | None:
 
 def best_control(records: RecordFile, dataset: str) -> str | None:
     """Which of majority, raw and diffused features has the best mean; None unless all three are on record."""
-    found = {row: summary(records.matching(dataset=dataset, row=row)) for row in CONTROLS}
+    found = {row: summary(rows_of(records, dataset, row)) for row in CONTROLS}
     means = {row: control.mean for row, control in found.items() if control is not None}
     return max(means, key=lambda row: means[row]) if len(means) == len(CONTROLS) else None
 
 
 def above_control(records: RecordFile, dataset: str, row: str) -> Difference | None:
     """How far a row is above the best control, over paired splits; None without records of both."""
-    control, ours = best_control(records, dataset), scores_of(records.matching(dataset=dataset, row=row))
+    control, ours = best_control(records, dataset), scores_of(rows_of(records, dataset, row))
     if control is None or not ours:
         return None
-    return paired_difference(ours, scores_of(records.matching(dataset=dataset, row=control)) * len(ours))
+    return paired_difference(ours, scores_of(rows_of(records, dataset, control)) * len(ours))
 
 
 def above_paper(records: RecordFile, dataset: str, row: str) -> Difference | None:
     """How far a row is above the paper's figure, a fixed number; None without either."""
-    paper, ours = published.accuracies(dataset).get(OURS), scores_of(records.matching(dataset=dataset, row=row))
+    paper, ours = published.accuracies(dataset).get(OURS), scores_of(rows_of(records, dataset, row))
     return None if paper is None or not ours else paired_difference(ours, np.full(np.shape(ours), paper[0] / 100))
 
 
@@ -94,10 +102,10 @@ def _accuracies(records: RecordFile, datasets: Sequence[str], title: str) -> Tab
 def _row(records: RecordFile, name: str) -> list[str] | None:
     if not records.matching(dataset=name):
         return None
-    by_row = {row: records.matching(dataset=name, row=row) for row in ("default", "tuned", "published")}
+    by_row = {row: rows_of(records, name, row) for row in ("default", "tuned", "published")}
     paper = published.accuracies(name).get(OURS)
     cells = [name, MISSING if paper is None else f"{paper[0]:.1f}"]
-    cells += [_mean(summary(records.matching(dataset=name, row=row))) for row in CONTROLS]
+    cells += [_mean(summary(rows_of(records, name, row))) for row in CONTROLS]
     for row in ("default", "tuned"):
         found = _mean(summary(by_row[row]))
         cells += [f"**{found}**" if _reaches_goals(records, name, row) else found, points(added(by_row[row]))]
@@ -128,17 +136,13 @@ def _conclusions(records: RecordFile, datasets: Sequence[str]) -> list[str]:
             f"Diffused control searched over T = 1 and 3, α = 1 and standardised columns only: {', '.join(reduced)}."
         )
     for row in ("default", "tuned"):
-        trained = [added(records.matching(dataset=name, row=row)) for name in datasets]
+        trained = [added(rows_of(records, name, row)) for name in datasets]
         if any(trained):
             notes.append(f"Training in the {row} row: {_count(trained, 'helped', 'made no difference', 'hurt')}.")
-    above = [above_control(records, name, "tuned") for name in datasets]
-    if any(above):
-        notes.append(
-            f"The tuned row, by its interval, against the best control: {_count(above, 'above', 'level', 'below')}."
-        )
+    notes += told_controls(records, datasets)
     gaps = []
     for name in datasets:
-        default, tuned = (summary(records.matching(dataset=name, row=row)) for row in ("default", "tuned"))
+        default, tuned = (summary(rows_of(records, name, row)) for row in ("default", "tuned"))
         if default is not None and tuned is not None:
             gaps.append(100 * (tuned.mean - default.mean))
     if gaps:
@@ -146,6 +150,18 @@ def _conclusions(records: RecordFile, datasets: Sequence[str]) -> list[str]:
             f"The default row loses {np.mean(gaps):.1f} points on average to the tuned one ({len(gaps)} sets)."
         )
     return notes
+
+
+def told_controls(records: RecordFile, datasets: Sequence[str]) -> list[str]:
+    """How FD-MVGCL's rows stand to the best of majority, raw and diffused features, a sentence each."""
+    told = []
+    for row in ("default", "tuned"):
+        above = [above_control(records, name, row) for name in datasets]
+        if any(above):
+            told.append(
+                f"The {row} row, by its interval, against the best control: {_count(above, 'above', 'level', 'below')}."
+            )
+    return told
 
 
 def _count(differences: Sequence[Difference | None], helped: str, level: str, hurt: str) -> str:
@@ -177,7 +193,7 @@ def _spreads(records: RecordFile, datasets: Sequence[str]) -> Table:
     for name in datasets:
         cells = [name]
         for row in ("default", "tuned"):
-            found = summary(records.matching(dataset=name, row=row))
+            found = summary(rows_of(records, name, row))
             if found is None:
                 cells += [MISSING, MISSING, MISSING]
                 continue
@@ -193,7 +209,7 @@ def _spreads(records: RecordFile, datasets: Sequence[str]) -> Table:
 def _recipe(records: RecordFile, datasets: Sequence[str]) -> Table:
     rows = []
     for name in datasets:
-        found = records.matching(dataset=name, row="published")
+        found = rows_of(records, name, "published")
         if not found:
             continue
         paper, first = published.settings(name), found[0]
@@ -212,7 +228,7 @@ def _readings(records: RecordFile, datasets: Sequence[str]) -> Table:
     """The printed recipe with and without what it leaves unsaid."""
     rows = []
     for name in datasets:
-        found = {row: summary(records.matching(dataset=name, row=row), "tuned_betas") for row in READINGS}
+        found = {row: summary(rows_of(records, name, row), "tuned_betas") for row in READINGS}
         if any(found.values()):
             rows.append([name, f"{published.accuracies(name)[OURS][0]:.1f}", *map(_mean, found.values())])
     told = [f"r = {rate:g}" + (", self-loops" if loops else "") for rate, loops in READINGS.values()]
@@ -227,37 +243,14 @@ def _listed(values: Sequence[float]) -> str:
     return " ".join(f"{value:.3g}" for value in values)
 
 
-def _ranks(records: RecordFile, datasets: Sequence[str]) -> Table:
-    """Published figures of the other methods beside ours, and the average rank over the data sets that each has."""
-    ours = {
-        f"{OURS}, {row}": {
-            name: s.mean * 100
-            for name in datasets
-            if (s := summary(records.matching(dataset=name, row=row))) is not None
-        }
-        for row in ("default", "tuned")
-    }
-    methods: dict[str, dict[str, float]] = {label: scores for label, scores in ours.items() if scores}
-    if not methods:
-        return Table("", (), ())
-    shown = [name for name in datasets if any(name in scores for scores in methods.values())]
-    for name in shown:
-        for method, (mean, _) in published.accuracies(name).items():
-            methods.setdefault(f"{method} *" if method != OURS else f"{OURS}, paper *", {})[name] = mean
-    places = {
-        method: [_place(methods, method, name) for name in shown if name in methods[method]] for method in methods
-    }
-    ordered = sorted(methods, key=lambda method: float(np.mean(places[method])))
-    rows = [
-        [m, *(f"{methods[m][n]:.1f}" if n in methods[m] else MISSING for n in shown), f"{np.mean(places[m]):.2f}"]
-        for m in ordered
-    ]
-    note = "\\* as printed in the FD-MVGCL paper, on its own splits and probe; not run here."
-    return Table("Beside published figures", ("method", *shown, "average rank"), rows, [note])
+def _printed(datasets: Sequence[str]) -> Table:
+    """What the paper prints of itself and of other methods; nothing of it was run here."""
+    shown = [name for name in datasets if published.accuracies(name)]
+    methods = dict.fromkeys(method for name in shown for method in published.accuracies(name))
+    rows = [[method, *(_printed_cell(published.accuracies(name).get(method)) for name in shown)] for method in methods]
+    note = "As printed in the FD-MVGCL paper, on its own splits and by its own probes; not comparable with the others."
+    return Table("The paper's printed figures", ("method", *shown), rows, [note])
 
 
-def _place(methods: dict[str, dict[str, float]], method: str, name: str) -> float:
-    """Rank among all that have a figure for the data set; equals share their mean rank."""
-    scores = np.array([scores[name] for scores in methods.values() if name in scores])
-    own = methods[method][name]
-    return float((scores > own).sum() + ((scores == own).sum() + 1) / 2)
+def _printed_cell(found: tuple[float, float] | None) -> str:
+    return MISSING if found is None else f"{found[0]:.1f}"

@@ -1,10 +1,12 @@
-"""The paper's node-classification tables: controls, and FD-MVGCL by default, tuned and as published."""
+"""The node-classification tables: controls, every method by default and tuned, and FD-MVGCL as published."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -12,18 +14,22 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fdmvgcl.diffusion.linear import diffuse
-from fdmvgcl.evaluation import Outcome, Search, diffused, majority, raw
-from fdmvgcl.experiments import pool, published
-from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed, embed_with_start, scored
+from fdmvgcl.evaluation import Search, diffused, majority, raw
+from fdmvgcl.experiments import published
+from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed, scored
+from fdmvgcl.experiments.entrants import ENTRANTS, entrant
 from fdmvgcl.experiments.node_table import READINGS, render
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
+from fdmvgcl.experiments.trials import key_of, trial_runs, tuned_run
 from fdmvgcl.fractional import StabilityWarning
 from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.learning.settings import FeatureScaling
+from fdmvgcl.methods.registry import OURS
 
-DEVELOPMENT: tuple[str, ...] = ("cora", "photo", "wisconsin", "chameleon")
+DEVELOPMENT: tuple[str, ...] = ("cora", "photo", "wisconsin", "chameleon", "acm", "blogcatalog", "dblp", "twitch_es")
 HELD_OUT: tuple[str, ...] = ("citeseer", "pubmed", "computers", "squirrel", "crocodile", "actor", "cornell", "texas")
+LARGEST: tuple[str, ...] = ("pubmed", "dblp", "computers", "crocodile")
 PUBLISHED_SEEDS = 3
 
 # How many of the 24 diffusions are searched in full for a split.
@@ -33,30 +39,53 @@ SHORTLIST = 8
 _WIDE = 50_000_000
 
 
+@dataclass(frozen=True)
 class Nodes:
-    """``reproduce nodes``."""
+    """``reproduce nodes``.
 
+    Args:
+        methods: whose rows are made.
+    """
+
+    methods: tuple[str, ...] = ENTRANTS
     name = "nodes"
-    summary = "node classification: controls, and FD-MVGCL by default, tuned and as published"
-    datasets: tuple[str, ...] = DEVELOPMENT + HELD_OUT
+    summary = "node classification: controls, and each method by default and tuned; FD-MVGCL as published, too"
+    datasets: ClassVar[tuple[str, ...]] = DEVELOPMENT + HELD_OUT
 
     def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
         """Controls first, then seed by seed, so that a table with few seeds is there early."""
-        controls = [
+        made = [
             Run({"dataset": name, "row": row}, partial(control, name))
             for name in datasets
             for row, control in CONTROLS.items()
         ]
-        made = controls
         for seed in range(seeds):
-            learned = [
-                Run({"dataset": name, "row": row, "seed": seed}, partial(run, name, seed))
-                for name in datasets
-                for row, run in ROWS.items()
-                if _has(name, row, seed)
-            ]
-            made += learned
+            made += [run for name in datasets for run in self._untuned(name, seed)]
+            for name in datasets:
+                trials = {method: trial_runs(name, method) for method in self._tuned(name, seed)}
+                if seed == 0:
+                    made += chain.from_iterable(trials.values())
+                made += [tuned_run(name, method, of_method, seed) for method, of_method in trials.items()]
         return made
+
+    def of(self, methods: tuple[str, ...]) -> "Nodes":
+        return replace(self, methods=methods)
+
+    def _untuned(self, name: str, seed: int) -> list[Run]:
+        made = [
+            Run(key_of(name, method, row="default", seed=seed), partial(_default, method, name, seed))
+            for method in self.methods
+            if method == OURS or seed < _seeds(name)
+        ]
+        if OURS in self.methods and seed < PUBLISHED_SEEDS and name in published.known_settings():
+            made += [
+                Run({"dataset": name, "row": row, "seed": seed}, partial(_published, *reading, name, seed))
+                for row, reading in READINGS.items()
+            ]
+        return made
+
+    def _tuned(self, name: str, seed: int) -> tuple[str, ...]:
+        return self.methods if seed < _seeds(name) else ()
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
         known = {record["key"]["dataset"]: None for record in records.records}
@@ -64,11 +93,9 @@ class Nodes:
         return render(records, folder, (DEVELOPMENT, (*HELD_OUT, *others)))
 
 
-def _has(name: str, row: str, seed: int) -> bool:
-    """Whether there is anything to run: stored settings, or printed ones, which get three seeds."""
-    if row in READINGS:
-        return seed < PUBLISHED_SEEDS and name in published.known_settings()
-    return row != "tuned" or pool.is_stored(name)
+def _seeds(name: str) -> int:
+    """Of the tuned rows, and of the other methods' default rows; ours has as many as are asked for."""
+    return 3 if name in LARGEST else 5
 
 
 def _majority(name: str) -> Record:
@@ -132,34 +159,8 @@ def _diffusion(bench: Benchmark, scaling: FeatureScaling) -> Callable[[float, fl
     return run
 
 
-def _default(name: str, seed: int) -> Record:
-    """The defaults, and beside them the same encoder before training; β is uniform, as a user without labels has it."""
-    bench = benchmark(name)
-    trained, start = embed_with_start(bench.graph, {}, seed)
-    summed = [trained.model.combine(trained.views)]
-    return {
-        "settings": trained.model.settings,
-        **trained.told(),
-        **scored(bench.probe(summed)),
-        "untrained": scored(bench.probe([start.mean(axis=0)])),
-    }
-
-
-def _tuned(name: str, seed: int) -> Record:
-    """The stored choice of each split, trained and untrained, with β tuned by the split's validation nodes."""
-    bench, settings = benchmark(name), pool.stored(name)
-    sides: dict[str, dict[int, Outcome]] = {"trained": {}, "untrained": {}}
-    told: dict[str, Any] = {}
-    for trial in sorted(set(settings.choices)):
-        splits = [i for i, chosen in enumerate(settings.choices) if chosen == trial]
-        embedded, start = embed_with_start(bench.graph, settings.trials[trial], seed)
-        told[str(trial)] = embedded.told()
-        for side, outcomes in sides.items():
-            views = list(start if side == "untrained" else embedded.views)
-            found = bench.probe(views, splits, tune=True)
-            outcomes.update(zip(splits, found, strict=True))
-    by_side = {side: scored([outcomes[i] for i in sorted(outcomes)]) for side, outcomes in sides.items()}
-    return {"trials": list(settings.choices), "embedded": told, **by_side.pop("trained"), **by_side}
+def _default(method: str, name: str, seed: int) -> Record:
+    return entrant(method).default(benchmark(name), seed)
 
 
 def _published(rate: float, self_loops: float, name: str, seed: int) -> Record:
@@ -193,8 +194,3 @@ def _published(rate: float, self_loops: float, name: str, seed: int) -> Record:
 
 
 CONTROLS: Mapping[str, Callable[[str], Record]] = {"majority": _majority, "raw": _raw, "diffused": _diffused}
-ROWS: Mapping[str, Callable[[str, int], Record]] = {
-    "default": _default,
-    "tuned": _tuned,
-    **{row: partial(_published, *reading) for row, reading in READINGS.items()},
-}

@@ -68,7 +68,7 @@ class RecordFile:
         return next((record for record in self.records if record["key"] == key), None)
 
     def matching(self, **key: Any) -> list[Record]:
-        """All records whose keys have these entries."""
+        """All records whose keys have these entries; those of None are not in the key."""
         return [r for r in self.records if all(r["key"].get(name) == value for name, value in key.items())]
 
     def datasets(self, first: Sequence[str] = ()) -> list[str]:

@@ -3,11 +3,13 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from joblib import Parallel, delayed, parallel_config
 
+from fdmvgcl.errors import UserError
 from fdmvgcl.experiments.records import Record, RecordFile, environment
 from fdmvgcl.machine import freed_blocks_kept
 
@@ -20,11 +22,13 @@ class Run:
 
     Args:
         key: what tells this run from the others, as JSON can hold it.
-        work: makes the record's contents.
+        work: makes the record's contents, from the records that it needs.
+        needs: keys of runs whose records must be there first.
     """
 
     key: Key
-    work: Callable[[], Record]
+    work: Callable[..., Record]
+    needs: tuple[Key, ...] = ()
 
 
 class Experiment(Protocol):
@@ -49,6 +53,17 @@ class Experiment(Protocol):
         """Tables and pictures from whatever records there are; the files written."""
 
 
+@runtime_checkable
+class OfMethods(Experiment, Protocol):
+    """An experiment that compares methods."""
+
+    @property
+    def methods(self) -> tuple[str, ...]: ...
+
+    def of(self, methods: tuple[str, ...]) -> "OfMethods":
+        """The same with these methods alone."""
+
+
 def pending(runs: Sequence[Run], records: RecordFile) -> list[Run]:
     """Runs that have no record yet."""
     return [run for run in runs if records.find(run.key) is None]
@@ -58,24 +73,44 @@ def carry_out(runs: Sequence[Run], records: RecordFile, jobs: int = 1) -> Iterat
     """Make the records that are missing, each on disk when it is yielded.
 
     Args:
-        runs: in the order in which they are begun.
+        runs: in the order in which they are begun, each after those that it needs.
         records: where records are looked for and put.
         jobs: runs at a time. More than one get a process each, with one thread.
     """
-    made = map(_make, pending(runs, records)) if jobs == 1 else _side_by_side(pending(runs, records), jobs)
-    for run, record in made:
-        records.append(record)
-        yield run, record
+    for stage in _stages(pending(runs, records)):
+        given = [(run, _needed(run, records)) for run in stage]
+        for run, record in starmap(_make, given) if jobs == 1 else _side_by_side(given, jobs):
+            records.append(record)
+            yield run, record
 
 
-def _make(run: Run) -> tuple[Run, Record]:
+def _stages(runs: Sequence[Run]) -> Iterator[list[Run]]:
+    """Groups of runs of which none needs another of its group."""
+    stage: list[Run] = []
+    for run in runs:
+        if any(run_before.key in run.needs for run_before in stage):
+            yield stage
+            stage = []
+        stage.append(run)
+    yield stage
+
+
+def _needed(run: Run, records: RecordFile) -> list[Record]:
+    found = [records.find(key) for key in run.needs]
+    there = [record for record in found if record is not None]
+    if len(there) < len(found):
+        raise UserError(f"{records.path} lacks {len(found) - len(there)} records that the run {run.key} needs")
+    return there
+
+
+def _make(run: Run, needed: Sequence[Record]) -> tuple[Run, Record]:
     started = time.perf_counter()
     with freed_blocks_kept():
-        contents = run.work()
+        contents = run.work(*needed)
     return run, {"key": run.key, **contents, "seconds": time.perf_counter() - started, "environment": environment()}
 
 
-def _side_by_side(runs: Sequence[Run], jobs: int) -> Iterator[tuple[Run, Record]]:
+def _side_by_side(given: Sequence[tuple[Run, Sequence[Record]]], jobs: int) -> Iterator[tuple[Run, Record]]:
     """As they end, in whatever order that is."""
     with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
-        yield from Parallel(return_as="generator_unordered")(delayed(_make)(run) for run in runs)
+        yield from Parallel(return_as="generator_unordered")(delayed(_make)(*each) for each in given)

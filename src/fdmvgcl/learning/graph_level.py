@@ -10,7 +10,7 @@ from scipy import sparse
 from fdmvgcl.errors import ArgumentError
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.provenance import counted
-from fdmvgcl.learning.settings import ReadoutKind
+from fdmvgcl.learning.settings import READOUTS, ReadoutKind
 
 if TYPE_CHECKING:
     from fdmvgcl.learning.model import FDMVGCL
@@ -68,7 +68,7 @@ def embed_graphs(model: "FDMVGCL", graphs: GraphSet) -> NDArray[np.float32]:
 
 
 def read_out(
-    rows: NDArray[np.float32], owner: NDArray[np.int64], graphs: int, kind: ReadoutKind = "sum"
+    rows: NDArray[np.float32], owner: NDArray[np.int64], graphs: int, kind: ReadoutKind
 ) -> NDArray[np.float32]:
     """The rows (N, d) of each graph's nodes as one row, shape (G, d), or (G, 2 d) for ``"mean+deviation"``.
 
@@ -85,13 +85,15 @@ def read_out(
     belongs = sparse.csr_array((ones, (owner, np.arange(len(owner)))), shape=(graphs, len(owner)))
     if kind == "sum":
         return np.asarray(belongs @ rows, dtype=np.float32)
+    if kind == "sum-over-root":
+        return np.asarray((belongs @ rows) / np.sqrt(size), dtype=np.float32)
     if kind == "max":
         return _largest(rows, owner, graphs)
     mean = (belongs @ rows) / size
     if kind == "mean":
         return np.asarray(mean, dtype=np.float32)
     if kind != "mean+deviation":
-        raise ArgumentError("kind", f"must be mean, sum, max or mean+deviation, got {kind!r}")
+        raise ArgumentError("kind", f"must be one of {', '.join(READOUTS)}, got {kind!r}")
     deviation = np.sqrt((belongs @ (rows - mean[owner]) ** 2) / size)
     return np.concatenate([mean, deviation], axis=1).astype(np.float32)
 

@@ -64,8 +64,8 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         schedule: how fast to train, when to stop and to prune; see :class:`~fdmvgcl.learning.settings.Schedule`.
         features: how features go in, a :class:`~fdmvgcl.learning.settings.Features`, or its ``scaling`` alone.
         readout: how nodes' vectors become one where many graphs are given, a
-            :class:`~fdmvgcl.learning.settings.Readout`, or its ``kind`` alone: ``"sum"``, ``"mean"``, ``"max"``,
-            ``"mean+deviation"``.
+            :class:`~fdmvgcl.learning.settings.Readout`, or its ``kind`` alone: ``"sum-over-root"`` (of the number of
+            nodes), ``"sum"``, ``"mean"``, ``"max"``, ``"mean+deviation"``.
         seed: the same seed, thread count and machine give the same bytes.
         device: where to compute.
 
@@ -88,7 +88,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         loss: str | Loss = s.LOSS,
         schedule: Schedule = Schedule(),  # noqa: B008
         features: str | Features = "auto",
-        readout: str | Readout = "sum",
+        readout: str | Readout = s.READOUT,
         seed: int = 0,
         device: str = "cpu",
     ) -> None:

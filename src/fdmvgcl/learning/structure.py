@@ -6,6 +6,7 @@ where they have thinned out, so that nothing is ever dense.
 """
 
 import json
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -42,6 +43,9 @@ _LEAST_KEPT, _ALL_KEPT = 100, 1e7
 # Rows of a block, extra columns and rounds of the randomised eigendecomposition.
 _BLOCK, _EXTRA, _ROUNDS = 512, 16, 4
 
+# Rows of a block that is made orthonormal by itself.
+_QR_ROWS = 1 << 15
+
 # Known nodes' edges must be told from other pairs at least this well for the ids to mean the same nodes.
 _SAME_GRAPH, _FEWEST_EDGES = 0.6, 20
 
@@ -69,8 +73,7 @@ class Structure:
     @classmethod
     def fit(cls, graph: Graph, operator: Operator, seed: int, columns: int = COLUMNS) -> "Structure":
         """Of this graph, diffused by its operator; directed edges count both ways, nodes without edges get zeros."""
-        proximity = log_proximity(graph.adjacency, np.arange(graph.num_nodes))
-        vectors, values = eigenpairs(((proximity + proximity.T) * np.float32(0.5)).tocsr(), columns, seed)
+        vectors, values = eigenpairs(_symmetric_proximity(graph), columns, seed)
         factors = torch.from_numpy((vectors * np.sqrt(np.abs(values))).astype(np.float32))
         return cls(graph.ids, diffuse(operator, factors, _ORDER, _TIME).numpy(), values)
 
@@ -148,16 +151,39 @@ def log_proximity(adjacency: Any, nodes: NDArray[np.int64]) -> Csr:
     degrees = np.asarray(walk.sum(axis=1)).ravel()
     inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
     looks = float(np.clip(_ALL_LOOKS / (count * STEPS), _LEAST_LOOKS, _MOST_LOOKS))
+    kept = int(max(_LEAST_KEPT, _ALL_KEPT / count))
     run = partial(
         _block,
         (sparse.diags_array(inverse) @ walk).tocsr().astype(np.float32),
         (np.diff(walk.indptr) / looks).astype(np.float32),
         (degrees.sum() / STEPS * inverse).astype(np.float32),
-        int(max(_LEAST_KEPT, _ALL_KEPT / count)),
+        kept,
     )
     with ThreadPoolExecutor() as pool:
-        blocks = list(pool.map(run, np.array_split(nodes, max(1, len(nodes) // _BLOCK))))
-    return sparse.csr_array(sparse.vstack(blocks, format="csr"))
+        return _stacked(pool.map(run, np.array_split(nodes, max(1, len(nodes) // _BLOCK))), len(nodes), kept, count)
+
+
+def _symmetric_proximity(graph: Graph) -> Csr:
+    """Half the sum of the log-proximity and its transpose, with as few copies at a time as can be."""
+    proximity = log_proximity(graph.adjacency, np.arange(graph.num_nodes))
+    proximity.data *= np.float32(0.5)
+    return Csr(proximity + proximity.T.tocsr())
+
+
+def _stacked(blocks: Iterable[Csr], rows: int, kept: int, columns: int) -> Csr:
+    """Blocks one below the other, each given up once it is copied; no row has more than ``kept`` entries.
+
+    Of the arrays made for the most entries that there could be, the system gives out only the pages that are filled.
+    """
+    most = rows * min(kept, columns)
+    data, indices, filled = np.empty(most, np.float32), np.empty(most, np.int32), 0
+    counts = []
+    for block in blocks:
+        data[filled : filled + block.nnz], indices[filled : filled + block.nnz] = block.data, block.indices
+        filled += block.nnz
+        counts.append(np.diff(block.indptr))
+    indptr = np.concatenate([[0], *counts]).cumsum(dtype=np.int64)
+    return Csr((data[:filled], indices[:filled], indptr), shape=(rows, columns))
 
 
 def _block(walk: Csr, price: Matrix, rarity: Matrix, kept: int, nodes: NDArray[np.int64]) -> Csr:
@@ -197,7 +223,7 @@ def eigenpairs(matrix: Csr, count: int, seed: int) -> tuple[Matrix, NDArray[np.f
     size = matrix.shape[0]
     basis = np.random.default_rng(seed).standard_normal((size, min(size, count + _EXTRA))).astype(np.float32)
     for _ in range(_ROUNDS):
-        basis = np.linalg.qr(_product(matrix, basis))[0]
+        basis = _orthonormal(_product(matrix, basis))
     values, turns = np.linalg.eigh((basis.T @ _product(matrix, basis)).astype(np.float64))
     order = np.argsort(-np.abs(values), kind="stable")[:count]
     vectors = basis @ turns[:, order].astype(np.float32)
@@ -207,7 +233,25 @@ def eigenpairs(matrix: Csr, count: int, seed: int) -> tuple[Matrix, NDArray[np.f
     return vectors * np.where(peaks < 0, np.float32(-1), np.float32(1)) * told, values * told
 
 
+def _orthonormal(columns: Matrix) -> Matrix:
+    """An orthonormal basis of what some columns span, in their place: of blocks of rows, and then of their triangles.
+
+    A block fits the cache, and nothing is as large as the columns but they themselves (Demmel et al., 2012).
+    """
+    blocks = np.array_split(columns, max(1, len(columns) // _QR_ROWS))
+    triangles = []
+    for block in blocks:
+        block_basis, triangle = np.linalg.qr(block)
+        block[:] = block_basis
+        triangles.append(triangle)
+    if len(blocks) > 1:
+        turns = np.split(np.linalg.qr(np.concatenate(triangles))[0], len(blocks))
+        for block, turn in zip(blocks, turns, strict=True):
+            block[:] = block @ turn
+    return columns
+
+
 def _product(matrix: Csr, dense: Matrix) -> Matrix:
-    rows, columns = (torch.from_numpy(part.astype(np.int64)) for part in (matrix.indptr, matrix.indices))
-    left = csr_tensor(rows, columns, torch.from_numpy(matrix.data), matrix.shape)
+    rows, columns, values = map(torch.from_numpy, (matrix.indptr, matrix.indices, matrix.data))
+    left = csr_tensor(rows, columns, values, matrix.shape)
     return np.asarray(sparse_product(left, torch.from_numpy(np.ascontiguousarray(dense))))

@@ -24,6 +24,8 @@ from fdmvgcl.results.vectors import VectorFile, vector_writer, write_vectors
 # Views (K, n, d), or None where they are not kept, and embeddings (n, d) of some nodes.
 Piece = tuple[NDArray[np.float32] | None, NDArray[np.float32]]
 
+KNOWLEDGE = "hidden edges"  # in checks.json, what the verdict is made of
+
 _LOCK = ".fdmvgcl.lock"
 _ASIDE = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")  # what a killed process leaves of files.atomic_write
 

@@ -67,7 +67,8 @@ class TestContent:
         )
         assert [layout["name"] for layout in found["map"]["layouts"]] == ["neighbours", "components"]
         assert {len(layout["maps"]) for layout in found["map"]["layouts"]} == {4}
-        assert found["verdict"]["health"] in ("healthy", "narrowed", "collapsed")
+        assert found["verdict"]["health"] in ("not collapsed", "narrowed", "collapsed")
+        assert "80 edges are too few to hide some" in found["verdict"]["text"]
         assert dict(found["again"]["versions"])["fdmvgcl"]
 
     def test_it_tells_of_degrees_components_and_time(self, embed: Embed) -> None:
@@ -140,7 +141,7 @@ class TestContent:
         assert content(folder)["map"]["label"] is not None
         embed(RING, *SMALL, "--seed", 1, "--no-report", at=folder)
         assert {path.name for path in folder.iterdir()} == {
-            "embeddings.parquet", "graph.npz", "history.jsonl", "run.json", "model",
+            "checks.json", "embeddings.parquet", "graph.npz", "history.jsonl", "run.json", "model",
         }  # fmt: skip
 
     def test_neighbours_are_those_that_similar_tells(self, embed: Embed) -> None:

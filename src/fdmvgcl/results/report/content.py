@@ -12,9 +12,11 @@ from fdmvgcl.dynamics import LINEAR
 from fdmvgcl.fractional.response import response
 from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.learning.diagnostics import sample_rows
+from fdmvgcl.learning.knowledge import Knowledge
 from fdmvgcl.learning.verdict import Verdict, judge
 from fdmvgcl.losses import Loss, make_loss
 from fdmvgcl.results.history import Curve, Timeline, number, numbers
+from fdmvgcl.results.outputs import KNOWLEDGE
 from fdmvgcl.results.report.again import again_content
 from fdmvgcl.results.report.evaluation import evaluation_content
 from fdmvgcl.results.report.nodes import Sample, draw_sample, map_content, shortened
@@ -57,7 +59,20 @@ def _verdict(records: Records, timeline: Timeline) -> Verdict:
         for record in timeline.records
         if (rank := number(record.get("effective_rank"))) is not None and rank > 0
     ]
-    return judge(records.rows(records.folder.embeddings, "z", rows), history)
+    return judge(records.rows(records.folder.embeddings, "z", rows), history, *_knowledge(records))
+
+
+def _knowledge(records: Records) -> tuple[Knowledge | None, str]:
+    """What :func:`~fdmvgcl.learning.knowledge.measure_knowledge` found, or why there is nothing."""
+    found = records.folder.read_checks().get(KNOWLEDGE)
+    if not isinstance(found, dict):
+        return None, ""
+    if isinstance(found.get("unmeasured"), str):
+        return None, found["unmeasured"][:200]
+    try:
+        return Knowledge.from_record(found), ""
+    except (KeyError, TypeError, ValueError):
+        return None, ""
 
 
 def _facts(records: Records, timeline: Timeline, verdict: Verdict) -> dict[str, Any]:
@@ -161,7 +176,9 @@ def _told_vectors(records: Records) -> str:
         return f"{records.model.dim} numbers for each node, the mean of its views"
     with VectorFile(records.folder.embeddings) as file:
         width = file.columns["z"]
-    return f"{width} numbers for each graph, the {records.model.readout_settings.kind} over its nodes"
+    kind = records.model.readout_settings.kind
+    told = "sum over its n nodes, divided by √n" if kind == "sum-over-root" else f"{kind} over its nodes"
+    return f"{width} numbers for each graph, the {told}"
 
 
 def _told_labels(records: Records) -> str:

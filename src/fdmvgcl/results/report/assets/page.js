@@ -11,8 +11,8 @@ function showSummary() {
   const views = content.views.length;
   $("lead").textContent = `${what}, each turned into a vector from ${views} views of the graph, local to global, learned without labels.`;
   const { health, text } = content.verdict;
-  $("verdict").classList.add(health);
-  $("verdict").querySelector(".badge").textContent = { healthy: "✓ healthy", narrowed: "! narrowed", collapsed: "× collapsed" }[health];
+  $("verdict").classList.add(health.replace(" ", "-"));
+  $("verdict").querySelector(".badge").textContent = { healthy: "✓ healthy", behind: "! behind a control", narrowed: "! narrowed", collapsed: "× collapsed" }[health] ?? health;
   $("verdict").querySelector("p").textContent = text.slice(text.indexOf(":") + 1).trim().replace(/^./, (c) => c.toUpperCase()).replaceAll("--", "\u2011\u2011");
   if (ONE === "graph") {
     $("lead").textContent = `${what}, each turned into a vector from ${views} views of its nodes, local to global, learned without labels.`;
