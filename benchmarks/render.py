@@ -174,6 +174,43 @@ def similar_section() -> str:
     )
 
 
+def after_section() -> str:
+    """Each command by itself, and exports beside the disk."""
+    found = record("after")
+    measured = found["measured"]
+    size = f"{found['summary']['nodes'] // 1000} 000 nodes of {found['summary']['dim']} dimensions"
+    asked = [(name, each) for name, each in measured.items() if not name.startswith("export")]
+    exports = [(name, each) for name, each in measured.items() if name.startswith("export")]
+    share = measured["update, 1000 new edges"]["seconds"] / measured["embed"]["seconds"]
+    commands = [(name, f"{each['seconds']:.3g}", f"{each['bytes'] / 1e6:.0f}") for name, each in asked]
+    files = [
+        (
+            name,
+            f"{each['written'] / 1e6:.0f}",
+            *(f"{each[which]:.2f}" for which in ("seconds", "alone", "disk")),
+            f"{each['bytes'] / 1e6:.0f}",
+            f"{each['copies']:.2f}",
+        )
+        for name, each in exports
+    ]
+    return f"""
+## After embedding
+
+Commands on {size}, from the start of a process to its end, without the report; the least of
+three where a run is short, as a shared machine only adds (`benchmarks/after.py`). Links are exact: all pairs are
+compared. An update takes {share:.0%} of the time that embedding anew does. How well links find hidden edges is measured
+once, by a copy that is trained without them.
+
+{table(["command", "s", "peak MB"], commands)}
+
+Exports beside the disk, which writes as many bytes from memory and makes them durable. *Alone* leaves out what a
+process takes to start. Text is held up by its decimals, not by the disk. Memory is that of the export, in copies of the
+vectors.
+
+{table(["command", "MB", "s", "alone, s", "disk, s", "peak MB", "memory, copies"], files)}
+"""
+
+
 def rendered_page() -> str:
     machine = record("epoch")["machine"]
     about = f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, torch {machine['torch']}"
@@ -236,7 +273,7 @@ a triangular factor are left out. All steps of one penalty, with one thread, as 
 ## Growth
 
 {growth_table()}
-{similar_section()}"""
+{similar_section()}{after_section()}"""
 
 
 def accuracy_summary() -> str:

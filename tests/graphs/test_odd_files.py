@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -46,9 +47,15 @@ def test_the_same_graph_from_each(name: str) -> None:
 def test_others_that_are_read() -> None:
     matrix = read_graph(ODD / "matrix.mtx")
     assert matrix.ids == ("1", "2", "3")
+    assert matrix.notes == ("read as Matrix Market, rows counted from 1",)
     assert_array_equal(matrix.adjacency.toarray(), TRUTH)
     comments = read_graph(ODD / "comments.txt", weight="3")
     assert comments.adjacency[1, 2] == 1.5
+    konect = read_graph(ODD / "konect.tsv", source="1", target="2", weight="3")
+    assert_array_equal(konect.adjacency.toarray(), TRUTH)
+    assert "2 comment lines skipped" in konect.notes
+    numbers = read_graph(ODD / "all-numbers.csv", source="1", target="2", header=False)
+    assert numbers.ids == ("0", "1", "2")
     calls = read_graph(ODD / "calls.csv")
     assert calls.ids == PEOPLE
     assert calls.origin is not None
@@ -69,11 +76,14 @@ REFUSED = {
     "node-link.json": "is one JSON document",
     "inches.csv": ":2: a quote must be closed",
     "ragged.csv": ":3: every line must have as many cells as line 1, which has 2, got 3",
-    "latin.csv": ":2: must be text in UTF-8, got the byte 0xeb; say which it is, as in --encoding cp1252",
+    "latin.csv": ":2: must be text in UTF-8, got the byte 0xeb; save it as UTF-8, or say which it is, as in --",
     "cut.csv.gz": "is not a whole gzip file",
     "huge.mtx": "declares shape (900000000, 900000000), too large for 3 lines",
     "array.npy": "is one NumPy array",
     "pickle.bin": "is a pickle, which is never loaded",
+    "table.md": "is a table in Markdown, which is not read here: write it as CSV",
+    "page.csv": "is a web page, which is not read here: if it came instead of a file, the download failed",
+    "all-numbers.csv": "holds 3 × 3 numbers, which could be a matrix: save it with scipy.sparse.save_npz; or if they",
     "workbook.xlsx": "is an Excel workbook, which is not read here: save the sheet as CSV",
     "networkx.edgelist": "is NetworkX's edge list with a dictionary an edge",
 }
@@ -94,7 +104,7 @@ def test_one_line_says_what_is_wrong_and_nothing_is_written(
 
 
 def test_every_odd_file_is_tested() -> None:
-    others = {"matrix.mtx", "comments.txt", "calls.csv", "western.csv"}
+    others = {"matrix.mtx", "comments.txt", "calls.csv", "western.csv", "konect.tsv"}
     assert {path.name for path in ODD.iterdir()} == READ.keys() | REFUSED.keys() | others
 
 
@@ -179,6 +189,21 @@ def test_repeated_edges(tmp_path: Path, how: str, weight: int) -> None:
     assert told in graph.notes
     with pytest.raises(UserError, match="repeated must be one of max, sum, count, first, got 'mean'"):
         read_graph(path, repeated="mean")
+
+
+@pytest.mark.parametrize("name", ["edges.arrows", "edges"])
+def test_a_stream_of_arrow(tmp_path: Path, name: str) -> None:
+    table = pa.table({"source": ["ann", "bob"], "target": ["bob", "cid"], "weight": [2, 1]})
+    with pa.ipc.new_stream(tmp_path / name, table.schema) as stream:
+        stream.write(table)
+    assert_array_equal(read_graph(tmp_path / name).adjacency.toarray(), TRUTH)
+
+
+def test_utf16_without_a_mark_has_to_be_said(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_bytes("source,target\nann,bob\n".encode("utf-16-le"))
+    with pytest.raises(InputError, match=r"got a NUL byte; say so if it is UTF-16, .*--encoding utf-16-le"):
+        read_graph(tmp_path / "edges.csv")
+    assert read_graph(tmp_path / "edges.csv", encoding="utf-16-le").ids == ("ann", "bob")
 
 
 def test_a_pipe_is_read_once(tmp_path: Path) -> None:

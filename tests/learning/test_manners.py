@@ -19,8 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch_geometric.data import Data, HeteroData
 
-from fdmvgcl import FDMVGCL, Diffusion, Graph, Schedule
+from fdmvgcl import FDMVGCL, Diffusion, Graph, GraphSet, Readout, Schedule, fractional
 from fdmvgcl.errors import ArgumentError, UserError
+from fdmvgcl.learning.settings import SCHEMES
 from fdmvgcl.losses import RegularisedCosmean
 
 TINY = {"dim": 8, "views": 2, "epochs": 2}
@@ -69,7 +70,7 @@ def test_a_weight_is_a_column_called_so() -> None:
     ("graph", "told"),
     [
         (None, "got a NoneType"),
-        ("edges.csv", "got a str"),
+        ("edges.csv", "got a str; Graph.read reads files"),
         (np.eye(3), "got a ndarray"),
         ([("a", "b")], "got a list"),
         (Data(x=torch.zeros(3, 1)), "must have an edge_index, got none"),
@@ -140,6 +141,18 @@ def test_set_output_keys_vectors_by_id() -> None:
 
 
 @pytest.mark.parametrize("form", ["pandas", "polars", "arrow"])
+@pytest.mark.parametrize("readout", [Readout("mean+deviation"), Readout(views="side-by-side")])
+def test_vectors_of_graphs_are_keyed_however_wide_they_are(form: str, readout: Readout) -> None:
+    graphs = GraphSet.from_networkx({"ring": nx.cycle_graph(5), "star": nx.star_graph(4)})
+    model = FDMVGCL(**TINY, readout=readout).set_output(transform=form)
+    table = pa.table(
+        pd.DataFrame(model.fit_transform(graphs)).reset_index() if form == "pandas" else model.fit_transform(graphs)
+    )
+    assert table["id"].to_pylist() == ["ring", "star"]
+    assert table.num_columns == (2 if form == "arrow" else 1 + 2 * TINY["dim"])
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "arrow"])
 def test_keyed_vectors_go_back_in_as_features(form: str) -> None:
     z = FDMVGCL(**TINY).set_output(transform=form).fit_transform(GRAPH)
     plain = FDMVGCL(**TINY).fit_transform(GRAPH)
@@ -165,6 +178,7 @@ def test_what_is_learnt_is_asked_for_after_fitting(fitted: FDMVGCL) -> None:
         lambda: fresh.operator(GRAPH),
         lambda: fresh.save("nowhere"),
         lambda: fresh.n_features_in_,
+        lambda: fresh.alphas_,
     ]
     for ask in asked:
         with pytest.raises(NotFittedError):
@@ -200,6 +214,14 @@ def test_what_cannot_be_is_refused_by_name(bad: dict) -> None:
         FDMVGCL(**{**TINY, **bad}).fit(GRAPH)
     assert error.value.argument == name
     assert "\n" not in str(error.value)
+
+
+def test_an_object_of_settings_checks_itself() -> None:
+    assert ("exact", *fractional.SCHEMES) == SCHEMES
+    with pytest.raises(ArgumentError, match=r"scheme must be one of \('exact', .*got 'rk4'"):
+        Diffusion(scheme="rk4")
+    with pytest.raises(ArgumentError, match="time must be greater than 0, got 0"):
+        FDMVGCL(time=0).fit(GRAPH)
 
 
 def test_partial_fit_goes_on_from_what_was_learnt() -> None:

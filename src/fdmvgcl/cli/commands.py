@@ -1,116 +1,19 @@
 """The commands and their options; what a command needs is imported when it is called."""
 
-import os
-import signal
 import sys
-import threading
-import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from fdmvgcl import __version__
 from fdmvgcl.cli import options as o
+from fdmvgcl.cli.endings import INTERRUPTED, OneLineErrors
 from fdmvgcl.cli.presence import check_there
-from fdmvgcl.errors import ArgumentError, UserError, bytes_asked_for, ran_out_of_memory
-from fdmvgcl.learning.settings import full_name
 from fdmvgcl.machine import ask_for_huge_pages
 
 if TYPE_CHECKING:
     from fdmvgcl.results.outputs import ResultFolder
-
-BAD_INPUT, INTERNAL, INTERRUPTED, TERMINATED = 2, 1, 130, 143
-DEBUG_VARIABLE = "FDMVGCL_DEBUG"
-
-
-class _Terminated(KeyboardInterrupt):
-    """SIGTERM, which ends a run as Ctrl-C does: what is done is kept, and no worker is left behind."""
-
-
-@contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    def stop(*_: Any) -> None:
-        raise _Terminated
-
-    if threading.current_thread() is not threading.main_thread():  # where no handler can be set
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-class _OneLineErrors(TyperGroup):
-    """Every error is one line on stderr and an exit code: 2 for what the user can mend, 1 for what we must."""
-
-    def main(self, *args: Any, **kwargs: Any) -> Any:
-        for name in ("stdout", "stderr"):
-            if getattr(sys, name) is None:  # closed by whoever called
-                setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, it serves until the end
-            if hasattr(getattr(sys, name), "reconfigure"):
-                getattr(sys, name).reconfigure(errors="replace")  # a terminal that is not UTF-8 must not end a run
-        try:
-            code = super().main(*args, **{**kwargs, "standalone_mode": False})
-        except (UserError, OSError, FloatingPointError) as error:
-            code = _fail(_told(error), BAD_INPUT, error)
-        except Exception as error:
-            if ran_out_of_memory(error):
-                code = _fail(_told_of_memory(error), BAD_INPUT, error)
-            elif hasattr(error, "format_message"):  # typer's own, whose class has moved between versions
-                code = _fail(" ".join(error.format_message().split()), BAD_INPUT, error)
-            else:
-                told = f"internal error: {type(error).__name__}: {error}"
-                advice = f"please report it with what {DEBUG_VARIABLE}=1 shows"
-                code = _fail(f"{told} ({advice})", INTERNAL, error)
-        sys.exit(code if isinstance(code, int) else 0)
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            with _ended_by_sigterm():
-                return super().invoke(ctx)
-        except KeyboardInterrupt as error:
-            print("interrupted; the same command goes on where it was, embed with --resume", file=sys.stderr)
-            return TERMINATED if isinstance(error, _Terminated) else INTERRUPTED
-        except ArgumentError as error:
-            params = self.commands[ctx.invoked_subcommand].params
-            raise UserError(f"{_option_of(error.argument, params)} {error.rule}") from error
-
-
-def _option_of(argument: str, params: Sequence[Any]) -> str:
-    """What a user types for an argument of this name."""
-    options: dict[str, str] = {param.name: max(param.opts, key=len) for param in params}
-    if "changes" in options and argument not in options:
-        return f"{options['changes']} {full_name(argument)}"
-    return options.get(argument, argument)
-
-
-def _told(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    return str(error) or type(error).__name__
-
-
-def _told_of_memory(error: BaseException) -> str:
-    from fdmvgcl.cli.console import gigabytes
-
-    asked = bytes_asked_for(error)
-    more = "" if asked is None else f" when {gigabytes(asked)} more were asked for"
-    return f"this machine's memory ran out{more}; fewer nodes, columns (--dim) or views (--views) take less"
-
-
-def _fail(message: str, code: int, error: BaseException | None = None) -> int:
-    from fdmvgcl.cli.console import printable
-
-    if error is not None and os.environ.get(DEBUG_VARIABLE):
-        traceback.print_exception(error)
-    print(f"error: {printable(' '.join(message.splitlines()))}", file=sys.stderr)
-    return code
 
 
 def _results(folder: Path) -> "ResultFolder":
@@ -121,7 +24,7 @@ def _results(folder: Path) -> "ResultFolder":
 
 
 app = typer.Typer(
-    cls=_OneLineErrors,
+    cls=OneLineErrors,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Begin with [bold]fdmvgcl embed digits[/], or with a file of yours: [bold]fdmvgcl embed edges.csv[/].",
@@ -180,7 +83,7 @@ def embed(
     changes: o.Set = None,
     settings: o.SettingsFile = None,
     reader: o.EdgeReader = "auto",
-    memory: o.Memory = None,
+    memory: o.RareMemory = None,
     scratch: o.Scratch = None,
     data_root: o.DataRoot = None,
     quiet: o.Quiet = False,
@@ -366,6 +269,7 @@ def update(
     until: o.Until = None,
     half_life: o.HalfLife = None,
     no_report: o.NoReport = False,
+    as_json: o.AsJson = False,
     device: o.Device = None,
     quiet: o.Quiet = False,
     help_all: o.HelpAll = False,
@@ -391,9 +295,9 @@ def update(
         until=until,
         half_life=half_life,
     )
-    wanted = UpdateOptions(removed or (), train, device or "cpu", not no_report)
+    wanted = UpdateOptions(removed or (), train, device or "cpu", not no_report, as_json)
     with results.locked():
-        command(results, edges, reading, wanted, Reporter(quiet))
+        command(results, edges, reading, wanted, Reporter(quiet, as_json))
 
 
 @app.command(
@@ -422,14 +326,19 @@ def similar(
     "FAISS takes vectors.npy (float32, row after row), LanceDB the Parquet (id, z: a list of fixed size)."
 )
 def export(
-    folder: o.Results, output: o.Exported, kind: o.Format = None, unit: o.Unit = False, force: o.Force = False
+    folder: o.Results,
+    output: o.Exported,
+    kind: o.Format = None,
+    unit: o.Unit = False,
+    force: o.Force = False,
+    as_json: o.AsJson = False,
 ) -> None:
     """Write the vectors for other programs: Parquet, CSV, NumPy or word2vec text."""
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.export import export as command
     from fdmvgcl.results.outputs import ResultFolder
 
-    command(ResultFolder(folder), output, kind, Reporter(), unit=unit, force=force)
+    command(ResultFolder(folder), output, kind, Reporter(as_json=as_json), unit=unit, force=force, as_json=as_json)
 
 
 @app.command(
@@ -497,6 +406,7 @@ def links(
     output: o.TableFile = None,
     force: o.Force = False,
     as_json: o.AsJson = False,
+    no_check: o.NoCheck = False,
     quiet: o.Quiet = False,
 ) -> None:
     """The likeliest missing edges, of nodes or of the whole graph: source, target and score."""
@@ -506,7 +416,7 @@ def links(
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.links import links as command
 
-    command(results, nodes or [], ids, count, Wanted(output, force, as_json), Reporter(quiet))
+    command(results, nodes or [], ids, count, Wanted(output, force, as_json), Reporter(quiet), check=not no_check)
 
 
 @app.command(
@@ -520,6 +430,7 @@ def anomalies(
     output: o.TableFile = None,
     force: o.Force = False,
     as_json: o.AsJson = False,
+    no_check: o.NoCheck = False,
     quiet: o.Quiet = False,
 ) -> None:
     """Nodes whose neighbourhood does not explain them, the oddest first: id, score and number of edges."""
@@ -528,7 +439,7 @@ def anomalies(
     from fdmvgcl.cli.answers import Wanted
     from fdmvgcl.cli.console import Reporter
 
-    command(results, Wanted(output, force, as_json), Reporter(quiet))
+    command(results, Wanted(output, force, as_json), Reporter(quiet), check=not no_check)
 
 
 @app.command(

@@ -158,7 +158,7 @@ def _read(
     if dataset is not None and Path(source).is_file():
         reporter.say(f"  {source} is taken as the data set; write ./{source} for the file of that name")
     if options.labels is not None:
-        labelled = Labelled.read(graph, options.labels)
+        labelled = Labelled.read(graph, options.labels, encoding=reading.encoding)
     elif dataset is not None:
         labelled = Labelled.of_data_set(dataset)
     else:

@@ -15,6 +15,11 @@ def _option(panel: str, name: str, text: str, *more: str, **settings: Any) -> An
     return typer.Option(name, *more, help=text, rich_help_panel=panel, **settings)
 
 
+def _flag(panel: str, name: str, text: str, *more: str, **settings: Any) -> Any:
+    """An option that is there or not: help shows no value after it."""
+    return _option(panel, name, text, *more, metavar="", **settings)
+
+
 def _rare(panel: str, name: str, text: str, **settings: Any) -> Any:
     """An option that ``--help-all`` shows and ``--help`` does not."""
     return _option(panel, name, text, hidden=True, **settings)
@@ -73,7 +78,7 @@ Labels = Annotated[
     Path | None,
     _option(INPUT, "--labels", "Labels id,label: only to evaluate at the end; they never change z.", metavar="FILE"),
 ]
-Directed = Annotated[bool, _option(INPUT, "--directed", "Keep the direction of edges; else it is dropped.")]
+Directed = Annotated[bool, _flag(INPUT, "--directed", "Keep the direction of edges; else it is dropped.")]
 SourceColumn = Annotated[
     str | None,
     _option(INPUT, "--source", "Column of the edges' sources; needed where it is not certain.", metavar="COL"),
@@ -84,7 +89,7 @@ Weight = Annotated[
     _option(INPUT, "--weight", "Column of the edge weights; without it, one named weight is used.", metavar="COL"),
 ]
 NoHeader = Annotated[
-    bool, _rare(INPUT, "--no-header", "The first line of SOURCE is an edge; columns are called 1, 2, …")
+    bool, _flag(INPUT, "--no-header", "The first line of SOURCE is an edge; columns are called 1, 2, …", hidden=True)
 ]
 Repeated = Annotated[
     str,
@@ -103,11 +108,11 @@ Encoding = Annotated[
 ]
 FillMissing = Annotated[
     bool,
-    _rare(INPUT, "--fill-missing", "Give nodes without features the mean of each column; else refuse."),
+    _flag(INPUT, "--fill-missing", "Give nodes without features the mean of each column; else refuse.", hidden=True),
 ]
 HelpAll = Annotated[
     bool,
-    _option(COMMON, "--help-all", "Show the rarer options too.", callback=_show_all, is_eager=True, expose_value=False),
+    _flag(COMMON, "--help-all", "Show the rarer options too.", callback=_show_all, is_eager=True, expose_value=False),
 ]
 DataRoot = Annotated[
     Path | None,
@@ -128,10 +133,9 @@ def _size(text: str) -> int:
     return size
 
 
-Memory = Annotated[
-    int | None,
-    _option(COMMON, "--memory", "What work may take; without it half of the machine's.", parser=_size, metavar="SIZE"),
-]
+_MEMORY = "What work may take; without it half of the machine's."
+Memory = Annotated[int | None, _option(COMMON, "--memory", _MEMORY, parser=_size, metavar="SIZE")]
+RareMemory = Annotated[int | None, _rare(COMMON, "--memory", _MEMORY, parser=_size, metavar="SIZE")]
 Scratch = Annotated[
     Path | None,
     _rare(COMMON, "--scratch", "A folder for what exceeds memory; without it DIR/scratch.", metavar="DIR"),
@@ -165,10 +169,10 @@ File = Annotated[
         metavar="FILE",
     ),
 ]
-Resume = Annotated[bool, _option(OUTPUT, "--resume", "Go on from the checkpoint that a stopped run left in DIR.")]
-KeepViews = Annotated[bool, _rare(OUTPUT, "--keep-views", "Write each view too, to views.parquet.")]
-NoReport = Annotated[bool, _rare(OUTPUT, "--no-report", "Leave out report.html.")]
-Quiet = Annotated[bool, _option(COMMON, "--quiet", "Print nothing but errors.", "-q")]
+Resume = Annotated[bool, _flag(OUTPUT, "--resume", "Go on from the checkpoint that a stopped run left in DIR.")]
+KeepViews = Annotated[bool, _flag(OUTPUT, "--keep-views", "Write each view too, to views.parquet.", hidden=True)]
+NoReport = Annotated[bool, _flag(OUTPUT, "--no-report", "Leave out report.html.", hidden=True)]
+Quiet = Annotated[bool, _flag(COMMON, "--quiet", "Print nothing but errors, and JSON that is asked for.", "-q")]
 
 # -- the model --------------------------------------------------------------------------------------------------------
 
@@ -195,7 +199,7 @@ StructureUse = Annotated[
 ]
 Control = Annotated[
     Literal["untrained", "diffused", "raw", "structure"] | None,
-    _option(
+    _rare(
         MODEL,
         "--control",
         "Write a control in place of trained vectors: the untrained encoder, the features diffused or raw, or the "
@@ -226,9 +230,9 @@ SettingsFile = Annotated[
 
 # -- after embedding --------------------------------------------------------------------------------------------------
 
-AsJson = Annotated[bool, _option(OUTPUT, "--json", "Print JSON, for programs.")]
-ForceFolder = Annotated[bool, _option(OUTPUT, "--force", "Write over the results of another source that are in DIR.")]
-Force = Annotated[bool, _option(OUTPUT, "--force", "Write over a file that is there; never over an input.")]
+AsJson = Annotated[bool, _flag(OUTPUT, "--json", "Print JSON, for programs.")]
+ForceFolder = Annotated[bool, _flag(OUTPUT, "--force", "Write over the results of another source that are in DIR.")]
+Force = Annotated[bool, _flag(OUTPUT, "--force", "Write over a file that is there; never over an input.")]
 Exported = Annotated[
     Path,
     _option(
@@ -243,8 +247,10 @@ Exported = Annotated[
 Format = Annotated[
     str | None, _option(OUTPUT, "--format", "parquet, csv, npy or word2vec, whatever the ending.", metavar="NAME")
 ]
-Unit = Annotated[
-    bool, _option(OUTPUT, "--unit", "Divide vectors by their lengths, so that inner products are cosines.")
+Unit = Annotated[bool, _flag(OUTPUT, "--unit", "Divide vectors by their lengths, so that inner products are cosines.")]
+NoCheck = Annotated[
+    bool,
+    _flag(OUTPUT, "--no-check", "Answer at once: do not measure how good answers are where that is not on record yet."),
 ]
 TableFile = Annotated[
     Path | None,
@@ -262,7 +268,7 @@ LinkCount = Annotated[int, typer.Option("-k", "--count", help="How many, for eac
 NewEdges = Annotated[
     str | None,
     typer.Argument(
-        metavar="[EDGES]", help="An edge file of what is new; an edge that is there already takes its new weight."
+        metavar="EDGES", help="An edge file of what is new; an edge that is there already takes its new weight."
     ),
 ]
 NewFeatures = Annotated[
@@ -279,7 +285,7 @@ Removed = Annotated[
     ),
 ]
 Train = Annotated[
-    bool, _option(MODEL, "--train", "Train on, from the weights that there are; vectors move more, and so do all.")
+    bool, _flag(MODEL, "--train", "Train on, from the weights that there are; vectors move more, and so do all.")
 ]
 Since = Annotated[
     str | None,
@@ -326,7 +332,7 @@ Asked = Annotated[
 Results = Annotated[Path, typer.Argument(metavar="DIR", help="A folder that fdmvgcl embed has written.")]
 Extend = Annotated[
     bool,
-    _option(
+    _flag(
         INPUT,
         "--extend",
         "SOURCE and --features hold only what is new: they are added to the training graph, and the nodes that it did "

@@ -99,9 +99,16 @@ class Labelled:
         return cls(numbers, (), parted, told, "r2", remarks)
 
     @classmethod
-    def read(cls, graph: Graph, labels: Path, splits: Path | None = None, kind: LabelKind = "auto") -> "Labelled":
-        """Labels from ``id,label``; splits from ``id,split,part``, else ten seeded ones."""
-        ids, names = read_labels(labels)
+    def read(
+        cls,
+        graph: Graph,
+        labels: Path,
+        splits: Path | None = None,
+        kind: LabelKind = "auto",
+        encoding: str | None = None,
+    ) -> "Labelled":
+        """Labels from ``id,label``, a text in this encoding; splits from ``id,split,part``, else ten seeded ones."""
+        ids, names = read_labels(labels, encoding)
         parts = None if splits is None else read_splits(splits)
         told = "" if splits is None or parts is None else f"{counted(len(parts), 'split', 'splits')} of {splits.name}"
         try:

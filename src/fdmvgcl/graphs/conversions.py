@@ -130,8 +130,14 @@ def of_scipy(adjacency: Any, features: Any, ids: Any, directed: bool) -> Graph:
             raise ArgumentError("ids", f"must have one id for each of {count} nodes, got {len(places)}")
         if len(known) < count:
             check_distinct([known[place] for place in places], "ids")
-    graph = Graph.from_numbers(known, places[entries.row], places[entries.col], entries.data, directed)
+    graph = _told_both_ways(Graph.from_numbers(known, places[entries.row], places[entries.col], entries.data, directed))
     return graph if features is None else graph.with_features(features, ids=ids)
+
+
+def _told_both_ways(graph: Graph) -> Graph:
+    """Where every edge is listed in both directions, as a symmetric matrix has it, that is nothing to tell of."""
+    symmetric = graph.counts.reciprocal == graph.num_edges
+    return replace(graph, counts=replace(graph.counts, reciprocal=0)) if symmetric else graph
 
 
 def numbered(count: int) -> tuple[str, ...]:
@@ -151,7 +157,7 @@ def of_pyg(data: Any, directed: bool) -> Graph:
         raise ArgumentError("data", "must have an edge_index, got none")
     count = int(data.num_nodes)
     source, target = _ends(edge_index, count, count)
-    graph = Graph.from_numbers(numbered(count), source, target, _weight(data), directed)
+    graph = _told_both_ways(Graph.from_numbers(numbered(count), source, target, _weight(data), directed))
     x = getattr(data, "x", None)
     return graph if x is None else graph.with_features(_from_tensor(x))
 

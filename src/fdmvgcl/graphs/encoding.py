@@ -135,7 +135,8 @@ class Encoding:
             plain = [f"{len(numbers)} number{'s' * (len(numbers) != 1)}"] if numbers else []
             notes.append(f"columns of features: {_listed([*plain, *others])}")
         if left:
-            notes.append(f"columns left out: {_listed([f'{each.name} ({each.reason})' for each in left])}")
+            told = [f"{each.name or shown(each.name)} ({each.reason})" for each in left]
+            notes.append(f"columns left out: {_listed(told)}")
         return tuple(notes)
 
     def apply(self, table: pa.Table, where: Callable[[int], str] | None = None) -> NDArray[np.float32]:
@@ -192,7 +193,7 @@ def refuse(problems: Sequence[str], most: int = 10) -> None:
         raise ArgumentError("features", "; ".join(problems[:most]) + more)
 
 
-def _listed(entries: Sequence[str], most: int = 8) -> str:
+def _listed(entries: Sequence[str], most: int = 60) -> str:
     more = [f"and {len(entries) - most} more"] if len(entries) > most else []
     return "; ".join([*entries[:most], *more])
 

@@ -1,5 +1,6 @@
 """Any common form of a graph in memory, taken as a :class:`~fdmvgcl.graphs.graph.Graph`."""
 
+import os
 import sys
 from typing import Any
 
@@ -55,7 +56,8 @@ def _converted(graph: Any, ids: Any) -> Graph:
         return Graph.from_pyg(graph)
     if is_table(graph):
         return Graph.from_edges(graph, nodes=ids)
-    raise ArgumentError("graph", f"must be {TAKEN}; got a {type(graph).__name__}")
+    hint = "; Graph.read reads files" if isinstance(graph, str | os.PathLike) else ""
+    raise ArgumentError("graph", f"must be {TAKEN}; got a {type(graph).__name__}{hint}")
 
 
 def _is_of(module: str, name: str, value: object) -> bool:

@@ -191,8 +191,10 @@ def _category(name: str, cells: pa.ChunkedArray) -> Column:
     if distinct == rows and rows > 1:
         return Column(name, "left out", reason="its texts are all different, as ids are")
     lengths = np.asarray(pc.utf8_length(values))
-    if (lengths * counts).sum() / rows > LONG_TEXT or (distinct > MOST_CATEGORIES and distinct > rows / 2):
+    if (lengths * counts).sum() / rows > LONG_TEXT:
         return Column(name, "left out", reason="free text")
+    if distinct > MOST_CATEGORIES and distinct > rows / 2:
+        return Column(name, "left out", reason="its texts are nearly all different")
     if distinct == 1 and rows == len(cells):
         return Column(name, "left out", reason="the same in every row")
     order = np.lexsort((np.asarray(pc.rank(values)), -counts))[:MOST_CATEGORIES]

@@ -18,6 +18,11 @@ def check_form(form: object) -> None:
         raise ArgumentError("transform", f"must be one of {', '.join(FORMS)}, got {shown(form)}")
 
 
+def column_names(width: int) -> list[str]:
+    """``z0``, ``z1``, …"""
+    return [f"z{column}" for column in range(width)]
+
+
 def keyed(z: NDArray[np.float32], ids: Sequence[str], names: Sequence[str], form: str) -> Any:
     """Vectors with their ids.
 

@@ -28,7 +28,7 @@ from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.learning import settings as s
 from fdmvgcl.learning.encoder import MultiViewEncoder
 from fdmvgcl.learning.graph_level import embed_graphs, told_sample, training_sample, view_graphs
-from fdmvgcl.learning.keyed import check_form, keyed
+from fdmvgcl.learning.keyed import check_form, column_names, keyed
 from fdmvgcl.learning.prepare import Chosen, Prepared, assemble, make_spec, prepare, prototype_of
 from fdmvgcl.learning.settings import Diffusion, Features, Readout, Schedule
 from fdmvgcl.learning.training import Observer, Trainer, initial_orders
@@ -175,7 +175,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         _ = self.feature_settings, self.readout_settings
         if not isinstance(self.loss, Loss):
             make_loss(self.loss)
-        s.check_number("time", self.time, 0, float("inf"))
+        s.check_positive("time", self.time)
         self._check_device()
         self._check_dynamics()
         make_spec(self.diffusion, self.time, 1 if self.diffusion.skip == "auto" else self.diffusion.skip)
@@ -404,7 +404,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     def _keyed(self, z: NDArray[np.float32], ids: Ids) -> NDArray[np.float32]:
         asked = getattr(self, "_sklearn_output_config", {}).get("transform") or get_config()["transform_output"]
-        return cast("NDArray[np.float32]", keyed(z, ids, self.get_feature_names_out().tolist(), asked))
+        return cast("NDArray[np.float32]", keyed(z, ids, column_names(z.shape[1]), asked))
 
     def combine(self, views: NDArray[np.float32]) -> NDArray[np.float32]:
         """The embedding (N, dim) of views (K̃, N, dim) from :meth:`transform_views`: their weighted sum."""
@@ -418,6 +418,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     @property
     def alphas_(self) -> NDArray[np.float64]:
+        self._check_fitted()
         return self.encoder_.alpha.detach().cpu().numpy()
 
     @property
@@ -427,7 +428,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """``z0``, ``z1``, …: names of the embedding's columns."""
-        return np.array([f"z{column}" for column in range(self.dim)], dtype=object)
+        return np.array(column_names(self.dim), dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "encoder_")

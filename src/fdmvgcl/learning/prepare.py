@@ -223,7 +223,7 @@ def _skip(settings: Diffusion, found: Foresight | None, told: list[str]) -> tupl
     # Other dynamics have terms of their own that hold on to the start.
     share = 0.0 if found is None or found.best < NOISE or settings.dynamics != LINEAR else found.share
     if share:
-        told.append(f"features are kept undiffused too, {share:g} times: so they foretell most of each other")
+        told.append(f"features are kept undiffused too, with weight {share:g}: so they foretell most of each other")
         return 1, share if settings.skip_weight is None else weight
     if settings.learn_skip:
         warnings.warn("learn_skip has nothing to learn: skip='auto' found no need of a skip-connection", stacklevel=5)

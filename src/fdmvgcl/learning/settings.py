@@ -33,6 +33,7 @@ VIEW_SCALINGS = ("auto", "rows", "view", "none")
 READOUTS = ("sum-over-root", "mean", "sum", "max", "mean+deviation")
 READOUT_VIEWS = ("sum", "side-by-side")
 NORMALISATIONS = (None, "sym", "rw")
+SCHEMES = ("exact", "predictor", "pece", "l1", "gl", "trapezoid")  # a test holds them to those of `fractional`
 
 
 def check_whole(name: str, value: object, lowest: int) -> None:
@@ -47,6 +48,13 @@ def check_number(name: str, value: object, lowest: float, highest: float) -> Non
     if not real or not (lowest <= value <= highest and math.isfinite(value)):  # type: ignore[operator, arg-type]
         ends = f"lie in [{lowest:g}, {highest:g}]" if highest < math.inf else f"be a finite number of at least {lowest}"
         raise ArgumentError(name, f"must {ends}, got {value!r}")
+
+
+def check_positive(name: str, value: object) -> None:
+    """A finite real number above 0."""
+    check_number(name, value, 0, math.inf)
+    if value == 0:
+        raise ArgumentError(name, f"must be greater than 0, got {value!r}")
 
 
 def check_choice(name: str, value: object, allowed: Iterable[object]) -> None:
@@ -119,6 +127,7 @@ class Diffusion(Settings):
         if not callable(self.dynamics) and not isinstance(self.dynamics, str):
             rule = "must be a name or a factory (dim, generator) -> Dynamics"
             raise ArgumentError("dynamics", f"{rule}, got {self.dynamics!r}")
+        check_choice("scheme", self.scheme, SCHEMES)
         if self.skip != "auto":
             check_whole("skip", self.skip, 0)
         for name in ("step", "skip_weight", "self_loops"):

@@ -111,12 +111,12 @@ def _from_matrix(path: StrPath, data: bytes, form: str) -> FeatureTable:
         raise InputError(path, str(error)) from None
 
 
-def read_labels(path: StrPath) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def read_labels(path: StrPath, encoding: str | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Ids and labels, as strings, in the file's order.
 
     Columns ``id`` (else the first) and ``label`` (else the first other); a text that names one of them has a header.
     """
-    table = open_table(path, [frozenset({"id"}), frozenset({"label"})], "id and label")
+    table = open_table(path, [frozenset({"id"}), frozenset({"label"})], "id and label", encoding=encoding)
     label = table.find("label")
     key = table.find("id")
     if key is None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fdmvgcl.errors import InputError, UserError
 from fdmvgcl.files import StrPath
 from fdmvgcl.graphs.encoding import as_text, is_text
+from fdmvgcl.graphs.readers.opening import owned_by_arrow
 from fdmvgcl.graphs.readers.tables import Table
 
 # Run-length coding can declare any number of rows in a few bytes; distinct edges or ids cannot be packed this well.
@@ -101,7 +102,7 @@ class TypedTable(Table):
 
 
 def _parquet(data: bytes) -> tuple[pa.Schema, int, _Read]:
-    buffer = pa.py_buffer(data)
+    buffer = owned_by_arrow(data)
     with pq.ParquetFile(pa.BufferReader(buffer)) as file:
         schema, rows = file.schema_arrow, file.metadata.num_rows
 
@@ -123,7 +124,7 @@ def _arrow(data: bytes) -> tuple[pa.Schema, int, _Read]:
 
 def _json_lines(data: bytes) -> tuple[pa.Schema, int, _Read]:
     block = pj.ReadOptions(block_size=min(len(data) + 1, 2**31 - 1))  # types are those of the first block
-    return _in_memory(pj.read_json(pa.BufferReader(data), read_options=block))
+    return _in_memory(pj.read_json(pa.BufferReader(owned_by_arrow(data)), read_options=block))
 
 
 def _in_memory(data: Any) -> tuple[pa.Schema, int, _Read]:

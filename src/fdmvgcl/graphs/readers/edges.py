@@ -171,6 +171,12 @@ def find_ends(table: Table, columns: EdgeColumns = EdgeColumns()) -> tuple[int, 
         return found[0], found[1]
     if len(table.names) == 2:
         return 0, 1
+    if table.header is False and len(table.names) == table.num_rows and _all_numbers(table):
+        n = table.num_rows
+        raise table.error(
+            f"holds {n} × {n} numbers, which could be a matrix: save it with scipy.sparse.save_npz; or if they are "
+            f"edges, {_NAME_THEM}"
+        )
     others = [i for i, name in enumerate(table.names) if i != _weight_place(table, columns)]
     if len(others) == 2:
         return others[0], others[1]
@@ -182,6 +188,10 @@ def find_ends(table: Table, columns: EdgeColumns = EdgeColumns()) -> tuple[int, 
         there = ", ".join(shown(name) for name in table.names[:12])
         raise table.error(f"which columns are the ends of the edges is not certain: {_NAME_THEM}; there are {there}")
     return others[ends[0]], others[ends[1]]
+
+
+def _all_numbers(table: Table) -> bool:
+    return all(column_kind(cells) in ("whole", "number") for cells in table.sample())
 
 
 def _weight_place(table: Table, columns: EdgeColumns) -> int | None:

@@ -8,7 +8,9 @@ import os
 import re
 import sys
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath, checked_unpacking, read_bytes
@@ -25,7 +27,7 @@ _PIECE = 16 << 20
 
 _FORMS = {
     "Parquet": (".parquet", ".pq"),
-    "Arrow": (".arrow", ".feather", ".ipc"),
+    "Arrow": (".arrow", ".arrows", ".feather", ".ipc"),
     "JSON lines": (".jsonl", ".ndjson"),
     "GraphML": (".graphml",),
     "npz": (".npz",),
@@ -50,13 +52,16 @@ _REFUSED = {
     ".pickle": ("a pickle, which is never loaded", "write a table as CSV or Parquet"),
     ".pt": ("a pickle of PyTorch, which is never loaded", "use Graph.from_pyg in Python"),
     ".h5": ("HDF5", "write a table as CSV or Parquet"),
+    ".html": ("a web page", "if it came instead of a file, the download failed; else save the table as CSV"),
+    ".pdf": ("a PDF document", "write the table as CSV"),
+    ".md": ("a table in Markdown", "write it as CSV"),
     ".db": ("a database", "export the tables as CSV"),
     ".sqlite": ("a database", "export the tables as CSV"),
 }
 # How files begin whose ending does not tell; the first that matches.
 _BEGINNINGS = (
     (rb"PAR1", "Parquet"),
-    (rb"ARROW1|FEA1", "Arrow"),
+    (rb"ARROW1|FEA1|\xff\xff\xff\xff", "Arrow"),
     (rb"%%MatrixMarket", "Matrix Market"),
     (rb"\x93NUMPY", ".npy"),
     (rb"\x80[\x02-\x05]", ".pkl"),
@@ -64,6 +69,9 @@ _BEGINNINGS = (
     (rb"SQLite format 3", ".sqlite"),
     (rb"\xd0\xcf\x11\xe0", ".xls"),
     (rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)?<gexf\b", ".gexf"),
+    (rb"\s*(<!--.*?-->\s*)?<(!doctype\s+html|html)\b", ".html"),
+    (rb"%PDF-", ".pdf"),
+    (rb"\s*\|?[^\n]*\|[^\n]*\n\s*\|?(\s*:?-{3,}:?\s*\|)+\s*(:?-{3,}:?\s*)?\n", ".md"),
     (rb"\s*(<\?xml|<graphml\b)", "GraphML"),
     (rb"\s*(strict\s+)?(di)?graph\b[^,;\t\n]{0,80}\{", ".dot"),
     (rb"(Creator [^\n]*\n)?\s*graph\s*\[", ".gml"),
@@ -103,6 +111,17 @@ def _unpacked(path: StrPath, data: bytes, packing: str) -> bytes:
     if not size:
         raise InputError(path, "is empty, unpacked")
     return b"".join(pieces)
+
+
+def owned_by_arrow(data: bytes | NDArray[np.uint8]) -> pa.Buffer:
+    """A copy that Arrow frees by itself.
+
+    Its readers have threads that may hold on to what they read when Python ends; memory of NumPy's or Python's, freed
+    there, would abort the process.
+    """
+    buffer = pa.allocate_buffer(len(data))
+    np.frombuffer(buffer, dtype=np.uint8)[:] = np.frombuffer(data, dtype=np.uint8)
+    return buffer
 
 
 def packing_of(start: bytes) -> str | None:

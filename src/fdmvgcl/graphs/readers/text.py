@@ -3,12 +3,13 @@
 - UTF-8, with or without byte-order mark, UTF-16 with one, or an encoding that is named. Lines end in ``\\n``,
   ``\\r\\n`` or ``\\r``.
 - Cells are separated by tab, semicolon, comma, bar or spaces. The delimiter is that of Excel's first line ``sep=;``;
-  else the first of these under which the first line is a known header; else tab for ``.tsv``; else the first that cuts
-  the first lines into equally many cells.
+  else the first of these under which the first line is a known header; else tab for ``.tsv`` with one; else the
+  first that cuts the first lines into equally many cells.
 - Spaces and tabs around a cell do not belong to it, unless it is quoted. A quote encloses a whole cell, which may hold
   line breaks, and is doubled inside. Nothing else is interpreted: ``NA``, ``007``, ``1e3`` are strings.
-- Blank lines are skipped. Lines at the top that begin with ``#`` are comments. Below them such a line is refused, since
-  it could be either; in a file without comments it is data like any other. Quoting a first id settles it.
+- Blank lines are skipped. Lines at the top that begin with ``#`` or ``%`` are comments. Below them such a line is
+  refused, since it could be either; in a file without comments it is data like any other. Quoting a first id settles
+  it.
 - Every line has the same number of cells.
 """
 
@@ -26,6 +27,7 @@ from numpy.typing import NDArray
 from fdmvgcl.errors import ArgumentError, InputError, UserError, shown
 from fdmvgcl.files import StrPath
 from fdmvgcl.graphs.encoding import numbers as decimal_numbers
+from fdmvgcl.graphs.readers.opening import owned_by_arrow
 from fdmvgcl.graphs.readers.tables import HeaderRule, KnownNames, Table, holds_known
 
 DELIMITERS = {
@@ -37,7 +39,8 @@ DELIMITERS = {
 }
 _DELIMITER_LINE = re.compile(rb"sep=([\t;,| ])\n", re.I)
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_NEWLINE, _TAB, _SPACE, _QUOTE, _HASH = b'\n\t "#'
+_NEWLINE, _TAB, _SPACE, _QUOTE = b'\n\t "'
+_COMMENT = b"#%"  # KONECT's edge lists begin with %
 _SAMPLE = 100
 _MIN_BLOCK = 4 << 20
 _MAX_LINE = 1 << 30
@@ -135,7 +138,7 @@ class TextTable(Table):
         if longest > _MAX_LINE:
             raise self.error(f"a line must be shorter than {_MAX_LINE} bytes, got {longest}")
         return pv.read_csv(
-            pa.BufferReader(self._data if data is None else data),
+            pa.BufferReader(owned_by_arrow(self._data if data is None else data)),
             read_options=pv.ReadOptions(
                 column_names=[str(i) for i in range(len(self.names))],
                 skip_rows=int(bool(self.header)),
@@ -210,12 +213,14 @@ def _utf8(data: bytes, path: StrPath, encoding: str | None, first_line: int) -> 
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if (nul := data.find(b"\0")) >= 0:
-        raise InputError(path, "must be text, got a NUL byte", data.count(b"\n", 0, nul) + first_line)
+        wide = 0.3 < data[:200].count(0) / len(data[:200]) < 0.7  # every other byte of Western text
+        advice = "; say so if it is UTF-16, as in --encoding utf-16-le (encoding=…)" if wide else ""
+        raise InputError(path, f"must be text, got a NUL byte{advice}", data.count(b"\n", 0, nul) + first_line)
     try:
         data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + first_line
-        advice = "say which it is, as in --encoding cp1252 (encoding=…)"
+        advice = "save it as UTF-8, or say which it is, as in --encoding cp1252 (encoding=…)"
         rule = f"must be text in UTF-8, got the byte 0x{data[error.start]:02x}; {advice}"
         raise InputError(path, rule, line) from None
     return data if data.endswith(b"\n") else data + b"\n"
@@ -258,10 +263,11 @@ def _content(text: bytes, path: StrPath, first: int) -> tuple[Bytes, NDArray[np.
     numbers = first + np.searchsorted(breaks, starts)
     ink = (data != _SPACE) & (data != _TAB) & (data != _NEWLINE)
     kept = np.flatnonzero(np.logical_or.reduceat(ink, starts))
-    hashed = data[starts[kept]] == _HASH
+    hashed = np.isin(data[starts[kept]], list(_COMMENT))
     if comments and hashed.any():
-        rule = "a line below the first data must not begin with '#' in a file with comments; quote it if it is an id"
-        raise InputError(path, rule, int(numbers[kept[np.argmax(hashed)]]))
+        at = kept[np.argmax(hashed)]
+        rule = f"a line below the first data must not begin with {chr(data[starts[at]])!r} in a file with comments"
+        raise InputError(path, f"{rule}; quote it if it is an id", int(numbers[at]))
     if len(kept) < len(starts):
         lengths = np.diff(starts, append=len(data))
         keep = np.zeros(len(starts), dtype=bool)
@@ -276,12 +282,12 @@ def _top(text: bytes) -> tuple[int, int]:
     while start < len(text):
         end = text.index(b"\n", start) + 1
         line = text[start:end]
-        if line.startswith(b"#"):
+        if line[0] in _COMMENT:
             comments += 1
         elif line.strip(b" \t\n"):
             break
         start = end
-    # Without a line that is none, comments may be ids that begin with "#": the caller says which it is.
+    # Without a line that is none, comments may be ids that begin so: the caller says which it is.
     return start, comments
 
 
@@ -336,7 +342,7 @@ def _sniff(lines: Sequence[str], path: StrPath, known: KnownNames, expected: str
         cells = [cell.strip(' \t"') for cell in _rough_cells(lines[0], delimiter)]
         if len(cells) > 1 and holds_known(cells, known):
             return delimiter
-    if os.fspath(path).lower().endswith(".tsv"):
+    if os.fspath(path).lower().endswith(".tsv") and "\t" in lines[0]:
         return "\t"
     widths = {delimiter: [len(_rough_cells(line, delimiter)) for line in lines] for delimiter in DELIMITERS}
     for delimiter, counts in widths.items():

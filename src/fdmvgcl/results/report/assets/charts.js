@@ -37,7 +37,7 @@ function responseChart() {
   $("response-note").textContent = spectrum
     ? `Below the curves, the share of the graph’s eigenvalues in each part of the axis, ${how[spectrum.method]}: a curve matters only where there are some.`
     : "The eigenvalues of a directed graph are complex, so they are not shown; the curves hold for real λ.";
-  if (data.kept) $("response-note").textContent += ` Features are kept undiffused too, ${brief(data.kept)} times, which lifts every curve by as much.`;
+  if (data.kept) $("response-note").textContent += ` Features are kept undiffused too, with weight ${brief(data.kept)}, which lifts every curve by as much.`;
 }
 
 const edgeName = (k) => (k === 0 ? " local" : k === content.views.length - 1 ? " global" : "");
