@@ -123,25 +123,39 @@ def runs(datasets: tuple[str, ...], seeds: int) -> list[Run]:
     return made
 
 
-def mean(records: RecordFile, name: str, row: str) -> float | None:
-    found = [record["test"] for record in records.matching(dataset=name, row=row)]
-    return summarise(found).mean if found else None
+def scores(records: RecordFile, name: str, row: str) -> list[list[float]]:
+    return [record["test"] for record in records.matching(dataset=name, row=row)]
 
 
 def table(records: RecordFile, title: str, datasets: tuple[str, ...], rows: tuple[str, ...]) -> Table:
     """Test accuracy; the last row of each is ours, and the last column how far it is above the best control."""
     lines, above = [], []
     for name in datasets:
-        found = [mean(records, name, row) for row in rows]
-        known = [each for each in found[:-1] if each is not None]
-        if found[-1] is None or len(known) < len(rows) - 1:
+        found = [scores(records, name, row) for row in rows]
+        if not all(found):
             continue
-        above.append(100 * (found[-1] - max(known)))
-        lines.append([name, *(percent(each) for each in found if each is not None), f"{above[-1]:+.1f}"])
+        means = [summarise(each).mean for each in found]
+        above.append(100 * (means[-1] - max(means[:-1])))
+        lines.append([name, *map(percent, means), f"{above[-1]:+.1f}", str(len(found[-1]))])
+    header = ("data set", *rows, "above the best", "seeds")
     if not above:
-        return Table(title, ("data set", *rows, "above the best"), [], [])
+        return Table(title, header, [], [])
     note = f"On average {np.mean(above):+.1f} points above the best control of each; at worst {min(above):+.1f}."
-    return Table(title, ("data set", *rows, "above the best"), lines, [note])
+    return Table(title, header, lines, [note, *structure_told(records, datasets, rows[-1])])
+
+
+def structure_told(records: RecordFile, datasets: tuple[str, ...], row: str) -> list[str]:
+    """On which graphs the default took columns made of the edges beside the features, and so can have lost by them."""
+    if row != "default":
+        return []
+    taken = [
+        name
+        for name in datasets
+        for record in records.matching(dataset=name, row=row)
+        if any("made of the edges" in sentence for sentence in record["told"])
+    ]
+    names = ", ".join(dict.fromkeys(taken)) or "none of them, so that real features lose nothing by it"
+    return [f"Columns made of the edges were put beside the features on {names}."]
 
 
 def render(records: RecordFile) -> list[Path]:

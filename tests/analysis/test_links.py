@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fdmvgcl import FDMVGCL, Graph
 from fdmvgcl.analysis import links
-from fdmvgcl.analysis.links import check_links, links_of, top_links
+from fdmvgcl.analysis.links import check_links, links_near, links_of, top_links
 from fdmvgcl.errors import UserError
 from fdmvgcl.graphs.held_out import hide_edges
 from fdmvgcl.results.vectors import unit_rows
@@ -49,6 +49,24 @@ def test_links_of_a_node_are_its_part_of_all() -> None:
     found = links_of(z, graph, 5, 10**6)
     assert {tuple(sorted(pair)) for pair in found.pairs.tolist()} == set(every)
     np.testing.assert_array_equal(links_of(z, graph, 5, 3).pairs, found.pairs[:3])
+
+
+@given(st.integers(2, 40), st.integers(0, 1000), st.integers(1, 50), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_links_of_many_nodes_are_those_of_each(n: int, seed: int, count: int, directed: bool) -> None:
+    graph, z = random_graph(n, seed, directed)
+    asked = np.random.default_rng(seed).permutation(n)[: 1 + n // 2]
+    found = links_near(np.array_split(z, 3), z[asked], graph, asked, count)
+    known = {pair: rank for rank, pair in enumerate(brute_force(z, graph, n * n))}
+    expected = []
+    for node in asked.tolist():
+        near = sorted((pair for pair in known if node in pair), key=lambda pair: known[pair])
+        others = [sum(pair) - node for pair in near]
+        unit = unit_rows(z).astype(np.float64)
+        cosines = {other: np.float32(unit[node] @ unit[other]).round(6) for other in others}
+        others.sort(key=lambda other: (-cosines[other], other))
+        expected += [(node, other) for other in others[:count]]
+    assert list(map(tuple, found.pairs.tolist())) == expected
 
 
 def test_the_check_tells_structure_from_none(model: FDMVGCL, graph: Graph) -> None:

@@ -12,7 +12,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from fdmvgcl import Graph, cli
+from fdmvgcl import FDMVGCL, Graph, cli
 from fdmvgcl.results.outputs import ResultFolder
 
 
@@ -103,6 +103,10 @@ class TestExport:
         (found,) = json.loads(done("similar", out, "--id", "m5", "-k", 1, "--json").out)
         del cosines['"m5"']
         assert max(cosines.values()) == pytest.approx(found["similar"][0]["cosine"], abs=1e-5)
+
+    def test_json_tells_the_files(self, out: Path) -> None:
+        found = json.loads(done("export", out, "-o", "z.npy", "--json").out)
+        assert found == {"format": "npy", "unit": False, "files": ["z.npy", "z.ids.csv"]}
 
     def test_nothing_is_written_over_unasked(self, out: Path) -> None:
         Path("z.ids.csv").write_text("mine")
@@ -204,11 +208,25 @@ class TestLinks:
         assert len(found["rows"]) == 1
         assert found["checks"][0]["metric"] == "AUC"
 
+    def test_an_answer_at_once_measures_and_trains_nothing(self, club: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        before = sorted(club.rglob("*"))
+        for command in (("links", club, "--id", "m5"), ("anomalies", club)):
+            with monkeypatch.context() as patch:
+                patch.setattr(FDMVGCL, "fit", None)
+                patch.setattr(FDMVGCL, "prepare", None)
+                at_once = done(*command, "--no-check")
+            assert "not measured yet" in at_once.err
+            assert sorted(club.rglob("*")) == before
+        answer = done("links", club, "--id", "m5")
+        at_once = done("links", club, "--id", "m5", "--no-check")
+        assert at_once.out == answer.out
+        assert "AUC" in at_once.err
+
     def test_new_vectors_forget_what_was_measured(self, club: Path, edges: Path) -> None:
         done("links", club, "-k", 1)
-        assert (club / "checks.json").exists()
+        assert "links" in json.loads((club / "checks.json").read_text())
         done("embed", edges, "-o", club, "--dim", 4, "--epochs", 1, "--views", 2, "--no-report")
-        assert not (club / "checks.json").exists()
+        assert "links" not in json.loads((club / "checks.json").read_text())
 
     def test_bad_input(self, club: Path) -> None:
         assert run("links", club, "--id", "m55").error.startswith("the graph has no node 'm55'; did you mean")
@@ -292,6 +310,12 @@ class TestUpdate:
         assert (again / "embeddings.parquet").read_bytes() == (people / "embeddings.parquet").read_bytes()
         weights = [folder / "model" / "weights.safetensors" for folder in (again, people)]
         assert weights[0].read_bytes() == weights[1].read_bytes()
+
+    def test_json_is_its_record(self, people: Path) -> None:
+        Path("one.csv").write_text("source,target\nm0,m9\n")
+        found = json.loads(done("update", people, "one.csv", "--json").out)
+        assert found == json.loads((people / "run.json").read_text())["updates"][0]
+        assert found["moved"]["nodes"] == 34
 
     def test_training_goes_on_and_history_with_it(self, people: Path) -> None:
         before = (people / "history.jsonl").read_text().splitlines()

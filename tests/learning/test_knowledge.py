@@ -47,6 +47,7 @@ def test_vectors_of_noise_lose_to_the_columns_made_of_the_edges() -> None:
     assert why == ""
     assert set(found.rivals) == {"untrained", "diffused", "raw"}
     assert found.rivals["raw"].area == pytest.approx(0.5, abs=0.1)
+    assert found.deviation > 0.01
 
 
 def test_a_control_that_wins_is_named_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -239,7 +239,7 @@ class TestVerdict:
     @staticmethod
     def knowledge(above: float, deviation: float = 0.01) -> Knowledge:
         rivals = {"untrained": Rival(0.5, -0.3, 0.01), "diffused": Rival(0.8 + above, above, deviation)}
-        return Knowledge(0.8, rivals, 400)
+        return Knowledge(0.8, 0.01, rivals, 400)
 
     def test_spread_out_vectors_that_know_as_much_as_their_controls_are_healthy(self) -> None:
         z, history = vectors(300, 20), self.history(20, 19)
@@ -253,6 +253,12 @@ class TestVerdict:
         verdict = judge(vectors(300, 20), self.history(20, 19), None, "the graph is large")
         assert verdict.health == "not collapsed"
         assert str(verdict).endswith("what they know of hidden edges was not measured (the graph is large)")
+
+    def test_who_knows_no_more_than_chance_is_not_healthy(self) -> None:
+        chance = Knowledge(0.53, 0.02, {"diffused": Rival(0.54, 0.01, 0.02)}, 100)
+        verdict = judge(vectors(300, 20), self.history(20, 19), chance)
+        assert verdict.health == "not collapsed"
+        assert "they know no more than chance, as do all controls: AUC 0.530" in str(verdict)
 
     def test_a_control_that_clearly_knows_more_is_named(self) -> None:
         z, history = vectors(300, 20), self.history(20, 19)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.metrics import roc_auc_score
 
 from fdmvgcl.errors import TooSmall
 from fdmvgcl.evaluation.standing import OURS, Standing, measured
@@ -78,6 +77,8 @@ def check_anomalies(model: "FDMVGCL", graph: Graph, *, draws: int = DRAWS, seed:
     and the share of its neighbours that are neighbours of each other. Planted nodes are odd in ways that we thought
     of; what is odd in the graph itself may be so in others.
     """
+    from sklearn.metrics import roc_auc_score  # late: slow to import
+
     found: dict[str, dict[str, list[float]]] = {SWAPPED: {}, REWIRED: {}}
     for draw in range(draws):
         planted = plant(graph, seed + draw)

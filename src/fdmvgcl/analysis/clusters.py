@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.metrics import normalized_mutual_info_score, silhouette_score
 
 from fdmvgcl.errors import ArgumentError
 from fdmvgcl.evaluation.standing import OURS, Standing, measured
@@ -82,6 +81,8 @@ def cluster(z: Rows, k: int | None = None, *, seed: int = 0) -> Clusters:
 
 def silhouette(rows: Rows, labels: NDArray[np.int64], seed: int = 0) -> float | None:
     """Mean silhouette by cosine distance of at most 2000 nodes; None for one cluster, and for only single nodes."""
+    from sklearn.metrics import silhouette_score  # late: slow to import
+
     chosen = _sampled(len(rows), _SEEN, seed)
     found = labels[chosen]
     if not 1 < len(np.unique(found)) < len(found):
@@ -101,6 +102,8 @@ def agreement(found: Clusters, labels: NDArray[np.int64], controls: dict[str, Ro
         controls: arrays (N, F) by name.
         seed: as for :func:`cluster`.
     """
+    from sklearn.metrics import normalized_mutual_info_score
+
     known = labels >= 0
     k = len(found.centres)
 

@@ -1,5 +1,6 @@
 """Edges that are most likely missing, and how well such guesses did on edges that were hidden."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from fdmvgcl.evaluation.links import compare_links
 from fdmvgcl.evaluation.standing import Standing
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.held_out import Pairs, joined_pairs
+from fdmvgcl.results.search import nearest_rows
 from fdmvgcl.results.vectors import unit_rows
 
 if TYPE_CHECKING:
@@ -35,15 +37,28 @@ class Links:
     scores: NDArray[np.float32]
 
 
-def links_of(z: Rows, graph: Graph, node: int, count: int) -> Links:
-    """The ``count`` nodes that a node most likely misses an edge with: not its neighbours, and of positive cosine."""
-    unit = unit_rows(z)
-    scores = (unit @ unit[node]).round(_DIGITS)
-    scores[joined_pairs(graph)[[node]].indices] = 0
-    scores[node] = 0
-    others = np.flatnonzero(scores > 0)
-    best = others[np.argsort(-scores[others], kind="stable")[:count]]
-    return Links(np.stack([np.full_like(best, node), best], axis=1), scores[best])
+def links_of(z: Rows, graph: Graph, node: int | Sequence[int], count: int) -> Links:
+    """The ``count`` nodes that a node most likely misses an edge with: not its neighbours, and of positive cosine.
+
+    Of several nodes, those of each one after the other.
+    """
+    nodes = np.atleast_1d(node)
+    return links_near([z], z[nodes], graph, nodes, count)
+
+
+def links_near(blocks: Iterable[Rows], vectors: Rows, graph: Graph, nodes: NDArray[np.int64], count: int) -> Links:
+    """:func:`links_of` where vectors are many: they come in pieces, and those (q, d) of the nodes asked for apart."""
+    neighbours = joined_pairs(graph)[nodes].tocoo()
+    most = int(np.bincount(neighbours.row).max(initial=0))
+    found, cosines = nearest_rows(blocks, vectors, nodes, min(count + most, graph.num_nodes - 1))
+    place, rank = np.nonzero((found >= 0) & (cosines > 0))
+    others, scores = found[place, rank], cosines[place, rank]
+    n = graph.num_nodes
+    free = ~np.isin(place * n + others, neighbours.row.astype(np.int64) * n + neighbours.col)
+    place, others, scores = place[free], others[free], scores[free]
+    first = np.searchsorted(place, np.arange(len(nodes)))
+    kept = np.arange(len(place)) - first[place] < count
+    return Links(np.stack([nodes[place[kept]], others[kept]], axis=1), scores[kept])
 
 
 def top_links(z: Rows, graph: Graph, count: int) -> Links:

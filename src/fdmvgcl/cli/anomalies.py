@@ -13,7 +13,7 @@ from fdmvgcl.results.outputs import ResultFolder
 from fdmvgcl.results.vectors import VectorFile
 
 
-def anomalies(folder: ResultFolder, wanted: Wanted, reporter: Reporter) -> None:
+def anomalies(folder: ResultFolder, wanted: Wanted, reporter: Reporter, *, check: bool = True) -> None:
     """Give id, score and number of edges, the oddest first, and how well planted nodes are found."""
     wanted.check(folder.require().path.iterdir())
     graph = Graph.load(folder.graph)
@@ -26,6 +26,7 @@ def anomalies(folder: ResultFolder, wanted: Wanted, reporter: Reporter) -> None:
         "planting odd nodes to see how well they are found",
         lambda: check_anomalies(model, graph),
         reporter,
+        only_on_record=not check,
     )
     scores = anomaly_scores(model, graph, z)
     order = np.argsort(-scores, kind="stable")[: np.isfinite(scores).sum()]

@@ -11,12 +11,24 @@ from fdmvgcl.results.outputs import ResultFolder
 
 
 def checked(
-    folder: ResultFolder, name: str, doing: str, measure: Callable[[], Sequence[Standing]], reporter: Reporter
+    folder: ResultFolder,
+    name: str,
+    doing: str,
+    measure: Callable[[], Sequence[Standing]],
+    reporter: Reporter,
+    *,
+    only_on_record: bool = False,
 ) -> list[Standing]:
-    """Tell how good the answers of this name are; nothing but a remark where the graph is too small to say."""
+    """Tell how good the answers of this name are; nothing but a remark where the graph is too small to say.
+
+    With ``only_on_record`` nothing is measured that is not there yet.
+    """
     try:
         found = [Standing.from_record(record) for record in folder.read_checks()[name]]
     except (KeyError, TypeError, ValueError, AttributeError):
+        if only_on_record:
+            reporter.remark("how good this is was not measured yet; the same command without --no-check does")
+            return []
         try:
             with reporter.busy(doing):
                 found = list(measure())

@@ -271,6 +271,7 @@ def update(
     until: o.Until = None,
     half_life: o.HalfLife = None,
     no_report: o.NoReport = False,
+    as_json: o.AsJson = False,
     device: o.Device = None,
     quiet: o.Quiet = False,
     help_all: o.HelpAll = False,
@@ -296,9 +297,9 @@ def update(
         until=until,
         half_life=half_life,
     )
-    wanted = UpdateOptions(removed or (), train, device or "cpu", not no_report)
+    wanted = UpdateOptions(removed or (), train, device or "cpu", not no_report, as_json)
     with results.locked():
-        command(results, edges, reading, wanted, Reporter(quiet))
+        command(results, edges, reading, wanted, Reporter(quiet, as_json))
 
 
 @app.command(
@@ -327,14 +328,19 @@ def similar(
     "FAISS takes vectors.npy (float32, row after row), LanceDB the Parquet (id, z: a list of fixed size)."
 )
 def export(
-    folder: o.Results, output: o.Exported, kind: o.Format = None, unit: o.Unit = False, force: o.Force = False
+    folder: o.Results,
+    output: o.Exported,
+    kind: o.Format = None,
+    unit: o.Unit = False,
+    force: o.Force = False,
+    as_json: o.AsJson = False,
 ) -> None:
     """Write the vectors for other programs: Parquet, CSV, NumPy or word2vec text."""
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.export import export as command
     from fdmvgcl.results.outputs import ResultFolder
 
-    command(ResultFolder(folder), output, kind, Reporter(), unit=unit, force=force)
+    command(ResultFolder(folder), output, kind, Reporter(as_json=as_json), unit=unit, force=force, as_json=as_json)
 
 
 @app.command(
@@ -402,6 +408,7 @@ def links(
     output: o.TableFile = None,
     force: o.Force = False,
     as_json: o.AsJson = False,
+    no_check: o.NoCheck = False,
     quiet: o.Quiet = False,
 ) -> None:
     """The likeliest missing edges, of nodes or of the whole graph: source, target and score."""
@@ -411,7 +418,7 @@ def links(
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.links import links as command
 
-    command(results, nodes or [], ids, count, Wanted(output, force, as_json), Reporter(quiet))
+    command(results, nodes or [], ids, count, Wanted(output, force, as_json), Reporter(quiet), check=not no_check)
 
 
 @app.command(
@@ -425,6 +432,7 @@ def anomalies(
     output: o.TableFile = None,
     force: o.Force = False,
     as_json: o.AsJson = False,
+    no_check: o.NoCheck = False,
     quiet: o.Quiet = False,
 ) -> None:
     """Nodes whose neighbourhood does not explain them, the oddest first: id, score and number of edges."""
@@ -433,7 +441,7 @@ def anomalies(
     from fdmvgcl.cli.answers import Wanted
     from fdmvgcl.cli.console import Reporter
 
-    command(results, Wanted(output, force, as_json), Reporter(quiet))
+    command(results, Wanted(output, force, as_json), Reporter(quiet), check=not no_check)
 
 
 @app.command(

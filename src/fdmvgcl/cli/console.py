@@ -43,11 +43,12 @@ class Reporter:
     """The one place that prints. Text is never taken as markup: ids and file names are users' own.
 
     Args:
-        quiet: print nothing but errors.
+        quiet: print nothing but errors and JSON.
+        as_json: stdout is for JSON alone: what is said goes to stderr.
     """
 
-    def __init__(self, quiet: bool = False) -> None:
-        self.quiet = quiet
+    def __init__(self, quiet: bool = False, as_json: bool = False) -> None:
+        self.quiet, self.as_json = quiet, as_json
 
     @cached_property
     def out(self) -> "Console":
@@ -58,8 +59,8 @@ class Reporter:
         return _console(sys.stderr, self.quiet)
 
     def say(self, text: str, style: str = "") -> None:
-        """A line on stdout."""
-        self.out.print(_text(text, style), soft_wrap=True)
+        """A line on stdout, or on stderr beside JSON."""
+        (self.err if self.as_json else self.out).print(_text(text, style), soft_wrap=True)
 
     def warn(self, text: str) -> None:
         """A line on stderr."""
@@ -98,9 +99,8 @@ class Reporter:
                 self.row(row)
 
     def json(self, record: Any) -> None:
-        """The same for programs that read JSON, on one line."""
-        if not self.quiet:
-            sys.stdout.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+        """The same for programs that read JSON, on one line; it was asked for, so no quiet holds it back."""
+        sys.stdout.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
 
     @contextlib.contextmanager
     def warnings(self) -> Iterator[None]:

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
-from fdmvgcl.analysis.links import Links, check_links, links_of, top_links
+from fdmvgcl.analysis.links import check_links, links_near, top_links
 from fdmvgcl.cli.answers import Wanted, deliver
 from fdmvgcl.cli.checks import checked
 from fdmvgcl.cli.console import Reporter
@@ -18,28 +16,34 @@ from fdmvgcl.results.vectors import VectorFile
 
 
 def links(
-    folder: ResultFolder, nodes: Sequence[str], ids: Path | None, count: int, wanted: Wanted, reporter: Reporter
+    folder: ResultFolder,
+    nodes: Sequence[str],
+    ids: Path | None,
+    count: int,
+    wanted: Wanted,
+    reporter: Reporter,
+    *,
+    check: bool = True,
 ) -> None:
     """Give source, target and score, and how well such scores found hidden edges."""
     wanted.check([*folder.require().path.iterdir(), *([ids] if ids else [])])
     graph = Graph.load(folder.graph)
     asked = [*nodes, *(read_ids(ids) if ids is not None else ())]
     numbers = numbers_of(graph, dict.fromkeys(asked))
-    with VectorFile(folder.embeddings) as file:
-        z = file.read("z")
 
     def measure() -> list[Standing]:
         from fdmvgcl.learning.model import FDMVGCL  # late: torch is not needed where this is on record
 
         return [check_links(FDMVGCL.load(folder.model, device="cpu"), graph)]
 
-    standings = checked(folder, "links", "hiding edges to see how well they are found", measure, reporter)
-    if asked:
-        each = [links_of(z, graph, int(number), count) for number in numbers]
-        found = Links(np.concatenate([one.pairs for one in each]), np.concatenate([one.scores for one in each]))
-    else:
-        with reporter.busy("comparing all pairs of nodes"):
-            found = top_links(z, graph, count)
+    doing = "hiding edges to see how well they are found"
+    standings = checked(folder, "links", doing, measure, reporter, only_on_record=not check)
+    with VectorFile(folder.embeddings) as file:
+        if asked:
+            found = links_near(file.blocks("z"), file.rows("z", numbers), graph, numbers, count)
+        else:
+            with reporter.busy("comparing all pairs of nodes"):
+                found = top_links(file.read("z"), graph, count)
     table = {
         "source": [graph.ids[i] for i in found.pairs[:, 0]],
         "target": [graph.ids[i] for i in found.pairs[:, 1]],

@@ -172,7 +172,7 @@ File = Annotated[
 Resume = Annotated[bool, _flag(OUTPUT, "--resume", "Go on from the checkpoint that a stopped run left in DIR.")]
 KeepViews = Annotated[bool, _flag(OUTPUT, "--keep-views", "Write each view too, to views.parquet.", hidden=True)]
 NoReport = Annotated[bool, _flag(OUTPUT, "--no-report", "Leave out report.html.", hidden=True)]
-Quiet = Annotated[bool, _flag(COMMON, "--quiet", "Print nothing but errors.", "-q")]
+Quiet = Annotated[bool, _flag(COMMON, "--quiet", "Print nothing but errors, and JSON that is asked for.", "-q")]
 
 # -- the model --------------------------------------------------------------------------------------------------------
 
@@ -252,6 +252,10 @@ Format = Annotated[
     str | None, _option(OUTPUT, "--format", "parquet, csv, npy or word2vec, whatever the ending.", metavar="NAME")
 ]
 Unit = Annotated[bool, _flag(OUTPUT, "--unit", "Divide vectors by their lengths, so that inner products are cosines.")]
+NoCheck = Annotated[
+    bool,
+    _flag(OUTPUT, "--no-check", "Answer at once: do not measure how good answers are where that is not on record yet."),
+]
 TableFile = Annotated[
     Path | None,
     _option(OUTPUT, "--output", "Write the table to this .csv or .parquet.", "-o", parser=_output, metavar="FILE"),

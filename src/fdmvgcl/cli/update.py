@@ -40,12 +40,14 @@ class UpdateOptions:
         train: train on, from the weights that there are.
         device: where to compute.
         report: write ``report.html``.
+        as_json: give the record of the update as JSON, too.
     """
 
     removed: Sequence[Path] = ()
     train: bool = False
     device: str = "cpu"
     report: bool = True
+    as_json: bool = False
 
 
 def update(
@@ -77,6 +79,8 @@ def update(
     _tell(folder, changed, moved, reporter)
     if options.report:
         report(folder, reporter)
+    if options.as_json:
+        reporter.json(record)
 
 
 def _changed(

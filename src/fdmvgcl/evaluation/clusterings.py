@@ -5,9 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-from sklearn.preprocessing import normalize
 
 from fdmvgcl.graphs.provenance import counted
 
@@ -35,6 +32,8 @@ def compare_clusterings(
         seed: of the starts, and of the draw where there are more than 20 000 labelled nodes.
         step: told what is done next.
     """
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score  # late: slow to import
+
     known = np.flatnonzero(labels >= 0)
     chosen = known
     if len(known) > MOST_NODES:
@@ -54,5 +53,8 @@ def compare_clusterings(
 
 
 def _groups(rows: Any, k: int, seed: int) -> list[NDArray[np.int32]]:
+    from sklearn.cluster import KMeans
+    from sklearn.preprocessing import normalize
+
     unit = normalize(rows)
     return [KMeans(k, n_init=RESTARTS, random_state=seed + run).fit_predict(unit) for run in range(RUNS)]

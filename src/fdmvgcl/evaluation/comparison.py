@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from fdmvgcl import __version__
 from fdmvgcl.datasets import Metric
@@ -74,6 +73,8 @@ def compare(
         return Contender(name, found)
 
     def untrained() -> Sequence[NDArray[np.float32]]:
+        from sklearn.base import clone  # late: slow to import
+
         fresh = clone(model).set_params(epochs=0)
         found = fresh.fit_transform_views(prepared)
         return list(found) if tune else [fresh.combine(found)]

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score, roc_auc_score
 
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.held_out import SHARE, Pairs, cosines, hide_edges, joined_pairs
@@ -43,6 +42,8 @@ def compare_links(
     Raises:
         TooSmall: if there are too few edges, or pairs without one.
     """
+    from sklearn.metrics import average_precision_score, roc_auc_score  # late: slow to import
+
     count = draws or (DRAWS if graph.num_nodes <= MANY_NODES else 1)
     areas: dict[str, list[float]] = {}
     precisions: dict[str, list[float]] = {}

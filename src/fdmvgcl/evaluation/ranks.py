@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import f as f_distribution
-from scipy.stats import rankdata, studentized_range
+from scipy.special import fdtrc
 
 from fdmvgcl.errors import ArgumentError
 
@@ -37,6 +36,8 @@ def average_ranks(scores: ArrayLike, *, seed: int = 0) -> Ranks:
     Tests are those that Demšar (2006, "Statistical comparisons of classifiers over multiple data sets") recommends.
     They take data sets for independent draws from many.
     """
+    from scipy.stats import rankdata, studentized_range  # late: slow to import
+
     table = np.asarray(scores, dtype=float)
     if table.ndim != 2 or min(table.shape) < 2 or not np.isfinite(table).all():
         rule = "must be finite, of shape (data sets, methods), both at least 2"
@@ -59,4 +60,4 @@ def _friedman(ranks: NDArray[np.float64]) -> float:
     if within <= 1e-12 * max(between, 1.0):
         return 0.0 if between > 0 else 1.0
     statistic = between * (count - 1) / within
-    return float(f_distribution.sf(statistic, methods - 1, (methods - 1) * (count - 1)))
+    return float(fdtrc(methods - 1, (methods - 1) * (count - 1), statistic))

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student_t
+from scipy.special import stdtrit
 
 from fdmvgcl.errors import ArgumentError, UserError
 
@@ -82,7 +82,7 @@ def paired_difference(ours: ArrayLike, theirs: ArrayLike) -> Difference:
     if pairs == 1:
         return Difference(mean, None, None, pairs)
     error, freedom = _error_of_mean(differences)
-    margin = float(student_t.ppf(0.5 + CONFIDENCE / 2, freedom) * error)
+    margin = float(stdtrit(freedom, 0.5 + CONFIDENCE / 2) * error)
     return Difference(mean, mean - margin, mean + margin, pairs)
 
 

@@ -34,7 +34,7 @@ def render(records: RecordFile, folder: Path, groups: tuple[Sequence[str], Seque
         _distances(records, names),
         _spreads(records, names),
         _recipe(records, names),
-        _readings(records, names),
+        readings(records, names),
         *method_tables(records, names),
         _printed(names),
     ]
@@ -224,19 +224,35 @@ def _recipe(records: RecordFile, datasets: Sequence[str]) -> Table:
     return Table("As published: what the printed recipe gives", header, rows, [note])
 
 
-def _readings(records: RecordFile, datasets: Sequence[str]) -> Table:
+def readings(records: RecordFile, datasets: Sequence[str]) -> Table:
     """The printed recipe with and without what it leaves unsaid."""
-    rows = []
+    rows, best = [], []
     for name in datasets:
         found = {row: summary(rows_of(records, name, row), "tuned_betas") for row in READINGS}
-        if any(found.values()):
-            rows.append([name, f"{published.accuracies(name)[OURS][0]:.1f}", *map(_mean, found.values())])
-    told = [f"r = {rate:g}" + (", self-loops" if loops else "") for rate, loops in READINGS.values()]
+        known = {row: each.mean for row, each in found.items() if each is not None}
+        if known:
+            paper, seeds = published.accuracies(name)[OURS][0], [each.seeds for each in found.values() if each]
+            best.append((max(known, key=lambda row: known[row]), 100 * max(known.values()) >= paper, len(known)))
+            told = str(min(seeds)) if len(set(seeds)) == 1 else f"{min(seeds)} to {max(seeds)}"
+            rows.append([name, f"{paper:.1f}", *map(_mean, found.values()), told])
+    header = ("data set", "paper", *(_told_reading(row) for row in READINGS), "seeds")
     note = (
-        "β tuned. The paper prints the equation without a rate; the code family that it builds on has `D^α Y = -r L Y` "
+        "β tuned, plain probe. The paper prints the equation without a rate; the code family that it builds on has "
+        "`D^α Y = -r L Y` with r learnt from 1/2, and self-loops. With r = 1/2 the explicit predictor is stable at "
+        "every order."
     )
-    note += "with r learnt from 1/2, and self-loops. With r = 1/2 the explicit predictor is stable at every order."
-    return Table("As published: four readings of the recipe", ("data set", "paper", *told), rows, [note])
+    whole = [(row, reached) for row, reached, count in best if count == len(READINGS)]
+    counts = "; ".join(
+        f"{_told_reading(row)} on {sum(row == other for other, _ in whole)}" for row in READINGS if whole
+    )
+    reached = f"The best of the four reaches the paper's figure on {sum(yes for _, yes in whole)} of {len(whole)}"
+    told_best = [f"{reached} data sets on which all were run. It is: {counts}."] if whole else []
+    return Table("As published: four readings of the recipe", header, rows, [note, *told_best])
+
+
+def _told_reading(row: str) -> str:
+    rate, loops = READINGS[row]
+    return f"r = {rate:g}" + (", self-loops" if loops else "")
 
 
 def _listed(values: Sequence[float]) -> str:

@@ -46,11 +46,13 @@ class Knowledge:
 
     Args:
         area: area under the ROC curve of a copy of the model.
+        deviation: of that area, by the draw of pairs.
         rivals: the controls.
         hidden: how many edges were hidden.
     """
 
     area: float
+    deviation: float
     rivals: Mapping[Control, Rival]
     hidden: int
 
@@ -58,6 +60,11 @@ class Knowledge:
     def best(self) -> Control:
         """The control that knows most."""
         return max(self.rivals, key=lambda name: self.rivals[name].area)
+
+    @property
+    def any(self) -> bool:
+        """Whether the vectors clearly know more than chance does."""
+        return self.area - 0.5 > max(LEAST, _SURE * self.deviation)
 
     @property
     def behind(self) -> bool:
@@ -71,13 +78,16 @@ class Knowledge:
             numbers = f"AUC {best.area:.3f} against {self.area:.3f}, {how}"
             advice = f"where edges are what counts, take --control {self.best}"
             return f"of hidden edges they know less than {CONTROLS[self.best]}: {numbers}; {advice}"
+        if not self.any:
+            return f"of hidden edges they know no more than chance, as do all controls: AUC {self.area:.3f}, {how}"
         word = "more than" if -best.above > max(LEAST, _SURE * best.deviation) else "as much as"
         numbers = f"AUC {self.area:.3f} against {best.area:.3f}, {how}"
         return f"of hidden edges they know {word} {CONTROLS[self.best]}: {numbers}"
 
     def record(self) -> dict[str, Any]:
         """All of it, as JSON can hold it."""
-        return {"area": self.area, "hidden": self.hidden, "rivals": {k: vars(v) for k, v in self.rivals.items()}}
+        own = {"area": self.area, "deviation": self.deviation, "hidden": self.hidden}
+        return own | {"rivals": {name: vars(rival) for name, rival in self.rivals.items()}}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Knowledge":
@@ -89,7 +99,7 @@ class Knowledge:
         }
         if not rivals:
             raise ValueError("there must be a control to compare with")
-        return cls(float(record["area"]), rivals, int(record["hidden"]))
+        return cls(float(record["area"]), float(record["deviation"]), rivals, int(record["hidden"]))
 
 
 def left_out(model: "FDMVGCL", graph: Graph) -> str:
@@ -131,7 +141,7 @@ def measure_knowledge(model: "FDMVGCL", graph: Graph, *, step: Step = lambda _: 
     ours = placed.pop(VECTORS)
     names = {told: name for name, told in CONTROLS.items()}
     rivals = {names[told]: _rival(ours, theirs) for told, theirs in placed.items()}
-    return Knowledge(float(ours[0].mean()), rivals, len(hidden)), ""
+    return Knowledge(float(ours[0].mean()), _deviation(*ours), rivals, len(hidden)), ""
 
 
 Placements = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -152,6 +162,9 @@ def _share_below(scores: NDArray[np.float64], others: NDArray[np.float64]) -> ND
 
 
 def _rival(ours: Placements, theirs: Placements) -> Rival:
-    apart = [their - our for their, our in zip(theirs, ours, strict=True)]
-    variance = sum(float(part.var(ddof=1)) / len(part) for part in apart)
-    return Rival(float(theirs[0].mean()), float(apart[0].mean()), float(np.sqrt(variance)))
+    edges, others = (their - our for their, our in zip(theirs, ours, strict=True))
+    return Rival(float(theirs[0].mean()), float(edges.mean()), _deviation(edges, others))
+
+
+def _deviation(edges: NDArray[np.float64], others: NDArray[np.float64]) -> float:
+    return float(np.sqrt(edges.var(ddof=1) / len(edges) + others.var(ddof=1) / len(others)))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fdmvgcl.learning.diagnostics import SAMPLE, effective_rank
 from fdmvgcl.learning.knowledge import Knowledge
 
-# From the best to the worst; "not collapsed" is all that can be said where hidden edges were not asked for.
+# From the best to the worst; "not collapsed" is all that can be said where nothing is known of hidden edges.
 Health = Literal["healthy", "not collapsed", "behind", "narrowed", "collapsed"]
 
 # Shares of the directions at the start of training below which an embedding has lost some, or most of them. The first
@@ -51,9 +51,9 @@ class Verdict:
             return "collapsed"
         if self.kept < NARROWED:
             return "narrowed"
-        if self.knowledge is None:
-            return "not collapsed"
-        return "behind" if self.knowledge.behind else "healthy"
+        if self.knowledge is not None and self.knowledge.behind:
+            return "behind"
+        return "healthy" if self.knowledge is not None and self.knowledge.any else "not collapsed"
 
     def __str__(self) -> str:
         before = "" if self.start is None else f", {_shown(self.start)} before training"

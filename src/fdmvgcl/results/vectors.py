@@ -16,6 +16,7 @@ from fdmvgcl.files import StrPath, atomic_write, file_size
 
 # Values of one column in a row group: what a reader holds at once while it streams.
 _GROUP_VALUES = 1 << 22
+_UNIT_ROWS = 512
 _BROKEN = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError)
 
 
@@ -74,8 +75,14 @@ def vector_writer(
 
 def unit_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     """Rows of length 1, shape (n, d); a zero row stays zero."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0))
+    unit = np.empty_like(rows)
+    for first in range(0, len(rows), _UNIT_ROWS):  # what is made on the way stays in the cache
+        part = slice(first, first + _UNIT_ROWS)
+        lengths = np.linalg.norm(rows[part], axis=1, keepdims=True)
+        zero = ~(lengths > 0)
+        np.divide(rows[part], np.where(zero, 1, lengths), out=unit[part])
+        unit[part][zero[:, 0]] = 0
+    return unit
 
 
 def _widths(columns: Mapping[str, NDArray[np.float32]]) -> dict[str, int]:
@@ -93,7 +100,7 @@ class VectorFile:
         self.path = path
         file_size(path)
         try:
-            self._bytes = pa.memory_map(os.fspath(path))
+            self._bytes = pa.OSFile(os.fspath(path))  # pages of a map would count as memory, and are no quicker
             self._file = pq.ParquetFile(self._bytes)
         except _BROKEN as error:
             raise self._broken(error) from None
@@ -129,16 +136,24 @@ class VectorFile:
 
     def read(self, column: str) -> NDArray[np.float32]:
         """All vectors, shape (N, d)."""
-        return np.concatenate(list(self.blocks(column)))
-
-    def rows(self, column: str, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Some of the vectors, shape (n, d), in any order, read without holding the others."""
-        found = np.empty((len(numbers), self.columns[column]), dtype=np.float32)
+        found = np.empty((self.num_rows, self.columns[column]), dtype=np.float32)
         first = 0
         for block in self.blocks(column):
-            inside = np.flatnonzero((numbers >= first) & (numbers < first + len(block)))
-            found[inside] = block[numbers[inside] - first]
+            found[first : first + len(block)] = block
             first += len(block)
+        return found
+
+    def rows(self, column: str, numbers: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Some of the vectors, shape (n, d), in any order; parts of the file without any are not read."""
+        found = np.empty((len(numbers), self.columns[column]), dtype=np.float32)
+        first = 0
+        for group in range(self._file.num_row_groups):
+            last = first + self._file.metadata.row_group(group).num_rows
+            inside = np.flatnonzero((numbers >= first) & (numbers < last))
+            if len(inside):
+                rows = np.concatenate(list(self._group(column, group)))
+                found[inside] = rows[numbers[inside] - first]
+            first = last
         return found
 
     def _group(self, column: str, group: int) -> Iterator[NDArray[np.float32]]:
