@@ -51,27 +51,20 @@ def children(process: subprocess.Popen[str]) -> list[int]:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds the processes in /proc")
-def test_two_processes_give_the_bytes_of_one_and_go_on_from_each_other(source: Path) -> None:
-    runs = {ranks: start(ranks, "--epochs", 3, "-o", f"by{ranks}") for ranks in (1, 2)}
-    for run in runs.values():
-        code, err = finish(run)
-        assert code == 0, err
-    alone = Path("by1/embeddings.parquet").read_bytes()
-    assert Path("by2/embeddings.parquet").read_bytes() == alone
-    assert sorted(os.listdir("by2")) == sorted(os.listdir("by1"))
-
-    long = ("--epochs", 150, "--set", "schedule.min_rank=0", "-o")
-    whole, run = start(1, *long, "whole"), start(2, *long, "part")
-    checkpoint, deadline = Path("part/checkpoint.safetensors"), time.monotonic() + 60
+def test_two_processes_of_which_one_dies_and_then_three_give_the_bytes_of_one(source: Path) -> None:
+    args = ("--epochs", 40, "--set", "schedule.min_rank=0", "-o")
+    alone, two = start(1, *args, "alone"), start(2, *args, "shared")
+    checkpoint, deadline = Path("shared/checkpoint.safetensors"), time.monotonic() + 60
     while not checkpoint.exists() and time.monotonic() < deadline:
         time.sleep(0.01)
-    os.kill(children(run)[1], signal.SIGKILL)
-    code, err = finish(run)
+    os.kill(children(two)[1], signal.SIGKILL)
+    code, err = finish(two)
     assert code != 0
     assert err.count("error: another process of this run is gone; go on with the same command and --resume") <= 1
     assert "internal error" not in err
     assert checkpoint.exists()
-    for process in (whole, start(1, *long, "part", "--resume")):
+    for process in (alone, start(3, *args, "shared", "--resume")):
         code, err = finish(process)
         assert code == 0, err
-    assert Path("part/embeddings.parquet").read_bytes() == Path("whole/embeddings.parquet").read_bytes()
+    assert Path("shared/embeddings.parquet").read_bytes() == Path("alone/embeddings.parquet").read_bytes()
+    assert sorted(os.listdir("shared")) == sorted(os.listdir("alone"))
