@@ -26,7 +26,7 @@ import typer
 from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, Graph, __version__, cli, datasets
-from fdmvgcl.cli import commands, options
+from fdmvgcl.cli import commands, endings, options
 from fdmvgcl.cli.console import printable
 from fdmvgcl.diffusion.cost import Workload
 from fdmvgcl.learning import prepare
@@ -385,7 +385,7 @@ class TestBadInput:
         assert result.code == 1
         assert "internal error: KeyError: 'a'" in result.err
         assert "Traceback" not in result.err
-        monkeypatch.setenv(commands.DEBUG_VARIABLE, "1")
+        monkeypatch.setenv(endings.DEBUG_VARIABLE, "1")
         assert "Traceback" in run("embed", edges).err
 
     @pytest.mark.parametrize(
@@ -669,9 +669,9 @@ print(kills)
 
 
 class TestKilled:
-    # Three checkpoints, model (three files), graph, history, run, embeddings, report; in blocks of rows, the basis and
-    # its panels too.
-    @pytest.mark.parametrize(("options", "files"), [((), 11), (("--memory", "1KB", "--reader", "memory"), 14)])
+    # Three checkpoints, model (three files), graph, history, run, embeddings, checks, report; in blocks of rows, the
+    # basis and its panels too.
+    @pytest.mark.parametrize(("options", "files"), [((), 12), (("--memory", "1KB", "--reader", "memory"), 15)])
     def test_sigkill_at_every_file_then_resume_gives_the_same_bytes(
         self, edges: Path, options: tuple[str, ...], files: int
     ) -> None:
@@ -844,6 +844,8 @@ AGAIN: dict[str, tuple[str, ...]] = {
     "settings": ("timed.csv", "--settings", "s.toml", "--time", "2.5", "--device", "cpu", "--data-root", "nowhere"),
     "many": ("many.csv", "--level", "graph", "--no-report"),
     "data set": ("karate", "--structure", "only"),
+    "control": ("timed.csv", "--features", "f.csv", "--fill-missing", "--control", "diffused"),
+    "sampled": ("timed.csv", "--train-rows", "20"),
 }
 # What decides where to write, and how loudly, is no part of the result.
 NOT_AGAIN = {"output", "force", "resume", "memory", "quiet", "help-all", "reader", "scratch"}

@@ -16,7 +16,7 @@ from fdmvgcl.cli.console import Reporter, gigabytes
 from fdmvgcl.cli.graphs import GraphLabels, assess_graphs, open_graphs, read_graph_labels
 from fdmvgcl.cli.plan import foretell, heed, room_of
 from fdmvgcl.cli.report import report, run_record
-from fdmvgcl.cli.sources import Reader, ReadOptions, names_data_set, open_source
+from fdmvgcl.cli.sources import Reader, ReadOptions, check_one_graph, names_data_set, open_source
 from fdmvgcl.cli.verdict import conclude
 from fdmvgcl.diffusion.cost import Order
 from fdmvgcl.diffusion.group import Group, joined
@@ -50,7 +50,7 @@ from fdmvgcl.results.checkpoints import (
     refuse_other,
     resumed_order,
 )
-from fdmvgcl.results.outputs import Piece, ResultFolder, default_folder, write_pieces
+from fdmvgcl.results.outputs import KNOWLEDGE, Piece, ResultFolder, default_folder, write_pieces
 from fdmvgcl.results.vectors import VectorFile
 
 HOMOPHILY_NEIGHBOURS = 10
@@ -133,6 +133,8 @@ def _lead(
     if options.resume and is_finished(folder, views=options.keep_views):
         refuse_other(folder, model.settings, fingerprint)
         reporter.say(f"{folder.path} is finished: there is nothing to resume")
+        if isinstance(graph, Graph) and KNOWLEDGE not in folder.read_checks():
+            conclude(FDMVGCL.load(folder.model), graph, folder, reporter)
         if options.report and not folder.report.exists():
             report(folder, reporter, resources)
         _forget_scratch(resources, folder)
@@ -196,6 +198,7 @@ def describe(graph: Graph | GraphSet, reporter: Reporter) -> None:
 def _read(
     source: str, reading: ReadOptions, options: EmbedOptions, resources: Resources, reporter: Reporter
 ) -> tuple[Graph, Labelled | None]:
+    check_one_graph(source)
     room = room_of(options, reporter.remark)
     with resources.group.one_first(names_data_set(source) or room.wants_store(source, reading)):
         opened = open_source(source, reading, options.data_root, room)

@@ -199,7 +199,9 @@ StructureUse = Annotated[
 ]
 TrainRows = Annotated[
     str | None,
-    _setting("--train-rows", "Train on so many nodes, drawn by the seed, and embed all.", "all", metavar="N|all"),
+    _setting(
+        "--train-rows", "Train on so many nodes, drawn by the seed, and embed all.", "all", metavar="N|all", hidden=True
+    ),
 ]
 Control = Annotated[
     Literal["untrained", "diffused", "raw", "structure"] | None,

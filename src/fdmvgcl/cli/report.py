@@ -36,6 +36,7 @@ def _options(source: str, reading: ReadOptions, options: "EmbedOptions") -> dict
     given: dict[str, Any] = {"labels": options.labels, "keep_views": options.keep_views}
     given["level"] = options.level if options.level != "node" else None
     given["no_report"] = not options.report
+    given["control"] = options.control
     if names_data_set(source) and datasets()[source].source is not None:
         given["data_root"] = data_root(options.data_root)  # where it was, whatever the environment says next time
     kept = {name: value for name, value in given.items() if value}

@@ -148,10 +148,15 @@ def names_data_set(source: str) -> bool:
     return source in datasets()
 
 
-def open_source(source: str, options: ReadOptions, data_root: Path | None = None, room: Room | None = None) -> Source:
-    """The graph that SOURCE names."""
+def check_one_graph(source: str) -> None:
+    """Refuse a name that stands for many graphs."""
     if source in graph_datasets():
         raise UserError(f"{source!r} is a data set of many graphs: add --level graph (write ./{source} for a file)")
+
+
+def open_source(source: str, options: ReadOptions, data_root: Path | None = None, room: Room | None = None) -> Source:
+    """The graph that SOURCE names."""
+    check_one_graph(source)
     if names_data_set(source):
         if options.given:
             option = next(iter(options.given)).replace("_", "-")
