@@ -32,8 +32,8 @@ def test_runs_cover_controls_and_rows_and_their_keys_differ() -> None:
         assert ours.count(reading) == 3
         assert reading not in theirs
     assert (ours.count("default"), theirs.count("default"), large.count("default")) == (6, 5, 3)
-    for rows, seeds in ((ours, 5), (theirs, 5), (large, 3), (rows_of("digits", runs), 5)):
-        assert (rows.count("trial"), rows.count("tuned")) == (12, seeds)
+    for rows, trials, seeds in ((ours, 12, 5), (theirs, 12, 5), (large, 4, 3), (rows_of("digits", runs), 12, 5)):
+        assert (rows.count("trial"), rows.count("tuned")) == (trials, seeds)
     assert rows_of("cora", runs, "gcn").count("default") == 5
 
 

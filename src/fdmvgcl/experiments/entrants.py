@@ -20,6 +20,7 @@ from fdmvgcl.evaluation import COARSE, Trial, choose, hide_test, score
 from fdmvgcl.evaluation.fit import FEW
 from fdmvgcl.evaluation.metrics import likelihood
 from fdmvgcl.experiments.benchmark import Benchmark, Settings, embed, embed_with_start, scored
+from fdmvgcl.experiments.budget import too_long, within
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.experiments.redraw import redrawn
 from fdmvgcl.graphs.graph import Graph
@@ -32,9 +33,6 @@ ENTRANTS: tuple[str, ...] = (*METHODS, *CLASSIFIERS)
 REDRAWS = 30
 # Few training nodes want stronger penalties.
 _OF_REDRAWS = replace(COARSE, penalties=(10.0, 1.0, 0.1, 0.01))
-
-# Nodes; with more, comparing all pairs takes longer than the tables may.
-MANY_TO_PAIR = 10_000
 
 Rows = NDArray[np.float32]
 
@@ -56,8 +54,11 @@ def entrant(name: str) -> Entrant:
     """The method or supervised reference of this name; :class:`ArgumentError` with the near misses for none."""
     if name not in ENTRANTS:
         raise ArgumentError("method", f"{name!r} is none{near_misses(name, ENTRANTS)}")
-    if name in CLASSIFIERS:
-        return Classified(name)
+    return Classified(name) if name in CLASSIFIERS else embedder(name)
+
+
+def embedder(name: str) -> "Embedded":
+    """The label-free method of this name."""
     return Embedded(_ours if name == OURS else partial(_another, name))
 
 
@@ -65,10 +66,9 @@ def refusal(name: str, graph: Graph) -> str | None:
     """Why this method is not begun on a graph of this size; None where it is."""
     if name == OURS:
         return None
+    if told := too_long(name, graph):
+        return told
     made: Any = make_classifier(name) if name in CLASSIFIERS else make_method(name)
-    if hasattr(made, "chunk") and graph.num_nodes > MANY_TO_PAIR:
-        limit = f"more than {MANY_TO_PAIR:,} nodes"
-        return f"{name} compares all pairs of nodes, and {graph.num_nodes:,} are {limit}"
     try:
         Fitted.check(made, graph)
     except UserError as error:
@@ -105,7 +105,7 @@ def _ours(bench: Benchmark, settings: Settings, seed: int, with_start: bool) -> 
 
 
 def _another(name: str, bench: Benchmark, settings: Settings, seed: int, with_start: bool) -> Vectors:
-    method = make_method(name, **settings, seed=seed)
+    method = make_method(name, **within(name, dict(settings)), seed=seed)
     started = time.perf_counter()
     rows = method.fit_transform(bench.graph)
     told = _told(method, time.perf_counter() - started)
