@@ -72,8 +72,8 @@ def lead(records: RecordFile, dataset: str, row: str, score: str = "test") -> Le
     if means[OURS] is None or not others:
         return None
     best = max(others, key=lambda method: others[method])
-    sides = (of_method(records, dataset, method, row) for method in (OURS, best))
-    return Lead(dataset, best, difference(*sides, score))
+    ours, theirs = (of_method(records, dataset, method, row) for method in (OURS, best))
+    return Lead(dataset, best, difference(ours, theirs, score))
 
 
 def method_tables(records: RecordFile, datasets: Sequence[str]) -> list[Table]:
