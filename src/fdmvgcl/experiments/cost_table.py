@@ -100,16 +100,9 @@ def _draw(compared: Mapping[str, Medians]) -> Figure:
     for panel, (dataset, found) in zip(axes[0], compared.items(), strict=True):
         for method, each in found.items():
             place = (each["train_seconds"], 100 * each["accuracy"])
-            own = method == OURS
-            panel.plot(*place, "o", color=TEN[0] if own else SOFT, markersize=7 if own else 5)
-            panel.annotate(
-                NAMES[method],
-                place,
-                xytext=(5, 4),
-                textcoords="offset points",
-                fontsize=7.5,
-                color=INK if own else SOFT,
-            )
+            dot, ink, size = (TEN[0], INK, 7) if method == OURS else (SOFT, SOFT, 5)
+            panel.plot(*place, "o", color=dot, markersize=size)
+            panel.annotate(NAMES[method], place, xytext=(5, 4), textcoords="offset points", fontsize=7.5, color=ink)
         panel.set_xscale("log")
         panel.margins(x=0.25, y=0.15)
         describe(panel, dataset, "training, s", "test accuracy, %" if panel is axes[0, 0] else "")
