@@ -25,7 +25,6 @@ from fdmvgcl.experiments.records import Record
 from fdmvgcl.experiments.redraw import redrawn
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.methods import CLASSIFIERS, METHODS, make_classifier, make_method
-from fdmvgcl.methods.base import Fitted
 from fdmvgcl.methods.registry import OURS
 
 ENTRANTS: tuple[str, ...] = (*METHODS, *CLASSIFIERS)
@@ -63,14 +62,14 @@ def embedder(name: str) -> "Embedded":
 
 
 def refusal(name: str, graph: Graph) -> str | None:
-    """Why this method is not begun on a graph of this size; None where it is."""
+    """Why this method is not begun on this graph, for its size or for what is not installed; None where it is."""
     if name == OURS:
         return None
     if told := too_long(name, graph):
         return told
     made: Any = make_classifier(name) if name in CLASSIFIERS else make_method(name)
     try:
-        Fitted.check(made, graph)
+        made.check(graph)
     except UserError as error:
         return str(error)
     return None

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 
 from fdmvgcl.errors import ArgumentError
 from fdmvgcl.evaluation import Difference, Ranks, average_ranks, paired_difference, summarise
+from fdmvgcl.experiments.budget import FEWER, LONGEST, MOST_EPOCHS, TRIALS, seeds_of, trials_of
 from fdmvgcl.experiments.entrants import ENTRANTS
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.tables import MISSING, Table, percent, points
@@ -79,7 +81,7 @@ def lead(records: RecordFile, dataset: str, row: str, score: str = "test") -> Le
 def method_tables(records: RecordFile, datasets: Sequence[str]) -> list[Table]:
     """Accuracies by default and tuned, our distance to the best of the others, and ranks."""
     made = [_accuracies(records, datasets, row) for row in ROWS]
-    return [*made, _leads(records, datasets), rank_table(records, datasets)]
+    return [*made, _leads(records, datasets), rank_table(records, datasets), effort(records, datasets)]
 
 
 def _accuracies(records: RecordFile, datasets: Sequence[str], row: str) -> Table:
@@ -174,6 +176,43 @@ def rank_table(records: RecordFile, datasets: Sequence[str]) -> Table:
     ]
     notes.insert(0, "1 is best; intervals at 95 % by drawing data sets with replacement.")
     return Table("Average rank of the label-free methods", ("method", "default", "tuned"), rows, notes)
+
+
+def effort(records: RecordFile, datasets: Sequence[str]) -> Table:
+    """What each method was given on each data set, and what a training by default took."""
+    seconds = {name: {method: _seconds(records, name, method) for method in ENTRANTS} for name in datasets}
+    methods = [method for method in ENTRANTS if any(seconds[name][method] for name in datasets)]
+    rows, longer = [], []
+    for name in datasets:
+        known = {method: seconds[name][method] for method in methods}
+        if any(known.values()):
+            cells = [MISSING if each is None else f"{each:.0f}" for each in known.values()]
+            rows.append([name, str(trials_of(name)), str(seeds_of(name)), *cells])
+            longer += [f"{NAMES[m]} on {name}" for m, each in known.items() if each and each > LONGEST]
+    notes = [
+        f"{TRIALS} trials of every method, its defaults among them; {FEWER} of every method where one of them takes more "
+        f"than {LONGEST / 60:.0f} minutes of a core by default. No training has more than {MOST_EPOCHS} epochs: BGRL's "
+        "authors take ten thousand. Seconds are medians over seeds, of a machine that did other things beside: they "
+        "say what was affordable; `reproduce cost` compares.",
+        f"Longer than that: {_listed(longer)}.",
+    ]
+    header = ("data set", "trials", "seeds", *(NAMES[method] for method in methods))
+    return Table("Effort: trials, seeds, and seconds of a training by default", header, rows, notes)
+
+
+def _seconds(records: RecordFile, dataset: str, method: str) -> float | None:
+    found = of_method(records, dataset, method, "default")
+    return median(record["train_seconds"] for record in found) if found else None
+
+
+def waiting(records: RecordFile, datasets: Sequence[str]) -> str:
+    """How much is on record, and which methods have no row yet; empty when each has."""
+    made = {m: [bool(of_method(records, name, m, row)) for row in ROWS for name in datasets] for m in ENTRANTS}
+    missing = [NAMES[method] for method, there in made.items() if not any(there)]
+    there = sum(map(sum, made.values()))
+    told = f"On record: {there} of {len(ENTRANTS) * len(ROWS) * len(datasets)} rows, default and tuned"
+    told += ", less those of methods that are not begun on large or wide data"
+    return f"{told}. No row yet of {_listed(missing)}." if missing else f"{told}."
 
 
 def told_leads(records: RecordFile, datasets: Sequence[str]) -> list[str]:
