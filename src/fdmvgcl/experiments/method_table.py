@@ -190,7 +190,7 @@ def effort(records: RecordFile, datasets: Sequence[str]) -> Table:
             rows.append([name, str(trials_of(name)), str(seeds_of(name)), *cells])
             longer += [f"{NAMES[m]} on {name}" for m, each in known.items() if each and each > LONGEST]
     notes = [
-        f"{TRIALS} trials of every method, its defaults among them; {FEWER} of every method where one of them takes more "
+        f"{TRIALS} trials of every method, its defaults among them; {FEWER} of each where one of them takes more "
         f"than {LONGEST / 60:.0f} minutes of a core by default. No training has more than {MOST_EPOCHS} epochs: BGRL's "
         "authors take ten thousand. Seconds are medians over seeds, of a machine that did other things beside: they "
         "say what was affordable; `reproduce cost` compares.",
