@@ -179,7 +179,7 @@ def rank_table(records: RecordFile, datasets: Sequence[str]) -> Table:
 
 
 def effort(records: RecordFile, datasets: Sequence[str]) -> Table:
-    """What each method was given on each data set, and what a training by default took."""
+    """What each method was given on each data set, and what a row by default took."""
     seconds = {name: {method: _seconds(records, name, method) for method in ENTRANTS} for name in datasets}
     methods = [method for method in ENTRANTS if any(seconds[name][method] for name in datasets)]
     rows, longer = [], []
@@ -188,21 +188,23 @@ def effort(records: RecordFile, datasets: Sequence[str]) -> Table:
         if any(known.values()):
             cells = [MISSING if each is None else f"{each:.0f}" for each in known.values()]
             rows.append([name, str(trials_of(name)), str(seeds_of(name)), *cells])
-            longer += [f"{NAMES[m]} on {name}" for m, each in known.items() if each and each > LONGEST]
+            over = [NAMES[method] for method, each in known.items() if each and each > LONGEST]
+            longer += [f"{', '.join(over)} on {name}"] if over and trials_of(name) > FEWER else []
     notes = [
-        f"{TRIALS} trials of every method, its defaults among them; {FEWER} of each where one of them takes more "
-        f"than {LONGEST / 60:.0f} minutes of a core by default. No training has more than {MOST_EPOCHS} epochs: BGRL's "
-        "authors take ten thousand. Seconds are medians over seeds, of a machine that did other things beside: they "
-        "say what was affordable; `reproduce cost` compares.",
-        f"Longer than that: {_listed(longer)}.",
+        f"{TRIALS} trials of every method, its defaults among them; {FEWER} of each where one of them takes more than "
+        f"{LONGEST / 60:.0f} minutes of a core. No training has more than {MOST_EPOCHS} epochs: BGRL's authors take "
+        "ten thousand. Seconds are those of a processor for one seed, medians over seeds, the probe and all splits "
+        "included; `reproduce cost` compares methods.",
     ]
+    if longer:
+        notes.append(f"More than that, and {TRIALS} trials all the same: {'; '.join(longer)}.")
     header = ("data set", "trials", "seeds", *(NAMES[method] for method in methods))
-    return Table("Effort: trials, seeds, and seconds of a training by default", header, rows, notes)
+    return Table("Effort: trials, seeds, and seconds of a row by default", header, rows, notes)
 
 
 def _seconds(records: RecordFile, dataset: str, method: str) -> float | None:
-    found = of_method(records, dataset, method, "default")
-    return median(record["train_seconds"] for record in found) if found else None
+    found = [record for record in of_method(records, dataset, method, "default") if "seconds" in record]
+    return median(record.get("processor_seconds", record["seconds"]) for record in found) if found else None
 
 
 def waiting(records: RecordFile, datasets: Sequence[str]) -> str:
