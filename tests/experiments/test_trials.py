@@ -248,6 +248,13 @@ def test_what_does_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatc
     assert "this machine has" in str(refusal("dgi", benchmark("karate").graph))
 
 
+def test_a_method_whose_package_is_missing_is_named_and_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fdmvgcl.methods.walks.find_spec", lambda _: None)
+    assert "pip install 'fdmvgcl[walks]'" in str(refusal("node2vec", benchmark("karate").graph))
+    with pytest.raises(UserError, match="needs gensim"):
+        make_method("node2vec").fit(benchmark("karate").graph)
+
+
 def test_a_misspelt_method_gets_its_near_misses() -> None:
     with pytest.raises(ArgumentError, match="did you mean 'grace'"):
         entrant("grase")
