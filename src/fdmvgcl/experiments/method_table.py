@@ -26,8 +26,8 @@ NAMES: Mapping[str, str] = {
     "polygcl": "PolyGCL",
     "spectral": "spectral",
     "node2vec": "node2vec",
-    "gcn": "GCN, supervised",
-    "frond": "FROND-like, supervised",
+    "gcn": "GCN (supervised)",
+    "frond": "FROND-like (supervised)",
 }
 ROWS = ("default", "tuned")
 # Goals of the comparison: a method that is this much behind the best on a data set is not to be hidden.
