@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fdmvgcl.experiments import RecordFile
-from fdmvgcl.experiments.method_table import rank_table, supervised_note, told_leads
+from fdmvgcl.experiments.method_table import rank_table, supervised_note, told_leads, waiting
 from fdmvgcl.experiments.node_table import readings, told_controls
 from fdmvgcl.experiments.nodes import DEVELOPMENT, HELD_OUT
 
@@ -281,6 +281,7 @@ def accuracy_summary() -> str:
     records = RecordFile(ROOT / "results" / "nodes" / "records.jsonl")
     datasets = (*DEVELOPMENT, *HELD_OUT)
     told = [*told_leads(records, datasets), *told_controls(records, datasets), supervised_note(records, datasets)]
+    told.append(waiting(records, datasets))
     ranks = rank_table(records, datasets)
     parts = ["\n".join(f"- {sentence}" for sentence in told if sentence), ranks.markdown() if ranks.rows else ""]
     return "\n\n".join(filter(None, parts)).rstrip()
