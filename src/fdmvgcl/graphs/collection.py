@@ -241,7 +241,7 @@ class GraphSet:
         if encoding is None:
             return made
         # The model keeps it with the marks' columns, and encodes the tables of new graphs in the same way.
-        whole = Encoding((*encoding.columns, *(Column(name, "number") for name in MARKS)))
+        whole = Encoding((*encoding.columns, *(Column(name, "number", mean=(0.0,)) for name in MARKS)))
         cells = self.block.feature_table
         for name, mark in zip(MARKS, marks.T, strict=True):
             cells = None if cells is None else cells.append_column(name, pa.array(np.ascontiguousarray(mark)))

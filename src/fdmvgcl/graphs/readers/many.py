@@ -51,8 +51,8 @@ def read_graphs(
         _require(node_table, GRAPH)
     elif graph is None:
         raise edge_table.error(f"must have a column {GRAPH}, or a node table beside it that has")
-        if not edge_table.num_rows:
-            raise edge_table.error("holds no edges, and no node table is beside it")
+    elif not edge_table.num_rows:
+        raise edge_table.error("holds no edges, and no node table is beside it")
     weights = None if column is None else edge_table.numbers([column], WEIGHT_RULE)[:, 0]
     if graph is not None:
         keys = [_keys(edge_table, graph, end) for end in ends]
