@@ -217,9 +217,8 @@ def graphs_section() -> str:
     measured, about = found["measured"], found["summary"]
     dd = measured["dd"]
     rows = [
-        ("DD" if name == "dd" else "generated", *(each[key] for key in ("graphs", "nodes", "edges")))
-        + (f"{each['seconds']:.3g}", f"{each['bytes'] / 1e9:.1f}")
-        for name, each in measured.items()
+        ("DD" if name == "dd" else "generated", *(m[key] for key in ("graphs", "nodes", "edges")), *_costs(m))
+        for name, m in measured.items()
     ]
     growth, cores = about["exponent of time in graphs"], found["machine"]["cores"]
     return f"""
@@ -232,6 +231,11 @@ training takes most of the time. From {about["from"]} graphs on time grows with 
 
 {table(["", "graphs", "nodes", "edges", "s", "peak GB"], rows)}
 """
+
+
+def _costs(measured: dict[str, Any]) -> tuple[str, str]:
+    """Seconds and gigabytes."""
+    return f"{measured['seconds']:.3g}", f"{measured['bytes'] / 1e9:.1f}"
 
 
 def rendered_page() -> str:
