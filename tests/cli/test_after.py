@@ -157,6 +157,14 @@ class TestCluster:
         assert "no node is 'm55'; did you mean 'm5'" in run("cluster", club, "--labels", "wrong.csv").error
 
 
+    def test_no_more_clusters_than_directions(self) -> None:
+        Path("ring.csv").write_text("source,target\na,b\nb,c\nc,a\n")
+        done("embed", "ring.csv", "--dim", 4, "--epochs", 1, "--views", 2, "--no-report", "-o", "ring")
+        told = done("cluster", "ring", "-k", 3)
+        assert len({line.split("\t")[1] for line in told.out.splitlines()}) == 1
+        assert "warning: there are no 3 clusters: nodes with equal vectors belong together" in told.err
+
+
 class TestPredict:
     def test_the_rest_gets_labels(self, club: Path) -> None:
         result = done("predict", club, "--labels", "some.csv")
@@ -230,9 +238,6 @@ class TestLinks:
 
     def test_bad_input(self, club: Path) -> None:
         assert run("links", club, "--id", "m55").error.startswith("the graph has no node 'm55'; did you mean")
-        config = json.loads((club / "model" / "config.json").read_text())
-        (club / "model" / "config.json").write_text(json.dumps(config | {"format": 99}))
-        assert "must be a model of format" in run("links", club).error
 
     def test_a_graph_too_small_to_check_still_gets_an_answer(self) -> None:
         Path("two.csv").write_text("source,target\na,b\n")
@@ -362,6 +367,27 @@ class TestUpdate:
             in run("update", people, "--removed", "gone.csv").error
         )
         assert {path: path.read_bytes() for path in people.rglob("*") if path.is_file()} == before
+
+
+def test_a_folder_of_another_version_is_refused_by_every_command(club: Path) -> None:
+    config = club / "model" / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"format": 99}))
+    Path("some.csv").write_text("id,label\nm1,a\nm2,b\n")
+    Path("new.csv").write_text("source,target\nm1,m9\n")
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    for command in (
+        ("similar", club, "--id", "m1"),
+        ("export", club, "-o", "vectors.npy"),
+        ("cluster", club, "-o", "clusters.csv"),
+        ("predict", club, "--labels", "some.csv", "-o", "rest.csv"),
+        ("links", club, "-o", "links.csv"),
+        ("anomalies", club, "-o", "odd.csv"),
+        ("update", club, "new.csv"),
+        ("transform", club, "new.csv", "-o", "new.parquet"),
+        ("report", club),
+    ):
+        assert run(*command).error == f"{config}: must be a model of format 5, got 99"
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
 
 
 class TestTime:
