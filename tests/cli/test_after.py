@@ -157,12 +157,13 @@ class TestCluster:
         assert "no node is 'm55'; did you mean 'm5'" in run("cluster", club, "--labels", "wrong.csv").error
 
 
-    def test_no_more_clusters_than_directions(self) -> None:
-        Path("ring.csv").write_text("source,target\na,b\nb,c\nc,a\n")
-        done("embed", "ring.csv", "--dim", 4, "--epochs", 1, "--views", 2, "--no-report", "-o", "ring")
-        told = done("cluster", "ring", "-k", 3)
-        assert len({line.split("\t")[1] for line in told.out.splitlines()}) == 1
-        assert "warning: there are no 3 clusters: nodes with equal vectors belong together" in told.err
+    def test_equal_vectors_are_one_cluster_and_that_is_told(self) -> None:
+        Path("pair.csv").write_text("source,target\na,b\n")
+        done("embed", "pair.csv", "--dim", 4, "--epochs", 1, "--views", 2, "--no-report", "-o", "pair")
+        told = done("cluster", "pair", "-k", 2)
+        assert [row[:2] for row in rows(told.out)] == [["a", "0"], ["b", "0"]]
+        assert "1 cluster, silhouette" in told.err
+        assert "warning: there are no 2 clusters: nodes with equal vectors belong together" in told.err
 
 
 class TestPredict:
