@@ -156,7 +156,6 @@ class TestCluster:
         Path("wrong.csv").write_text("id,label\nm55,a\nm66,b\n")
         assert "no node is 'm55'; did you mean 'm5'" in run("cluster", club, "--labels", "wrong.csv").error
 
-
     def test_equal_vectors_are_one_cluster_and_that_is_told(self) -> None:
         Path("pair.csv").write_text("source,target\na,b\n")
         done("embed", "pair.csv", "--dim", 4, "--epochs", 1, "--views", 2, "--no-report", "-o", "pair")
