@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import atomic_write, open_lock
+from fdmvgcl.learning.config_file import read_config
 from fdmvgcl.results.replacing import finish
 from fdmvgcl.results.vectors import VectorFile, vector_writer, write_vectors
 
@@ -92,13 +93,14 @@ class ResultFolder:
         return any(mark.is_file() for mark in marks)
 
     def require(self) -> "ResultFolder":
-        """Itself, if it holds a finished run."""
+        """Itself, if it holds a finished run of a format that this version knows."""
         if not self.path.exists():
             raise InputError(self.path, "no such folder")
         finish(self.path)
         if not (self.model / "config.json").is_file() or not self.embeddings.is_file():
             state = "an unfinished run (go on with embed --resume)" if self.checkpoint.is_file() else "no results"
             raise InputError(self.path, f"must be a folder that fdmvgcl embed has written, but it holds {state}")
+        read_config(self.model / "config.json")
         return self
 
     @contextlib.contextmanager
