@@ -27,7 +27,7 @@ from fdmvgcl.graphs.readers.timing import Timed, by_time
 from fdmvgcl.graphs.temporal import Window
 
 EXPECTED = "source and target"
-_NAME_THEM = "name them with --source COL --target COL (source=…, target=…)"
+_NAME_THEM = "name them with --source COL --target COL (in Python source=…, target=…)"
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def header_rule(columns: EdgeColumns) -> Any:
         if told is None:
             raise table.error(
                 f"the first line, {shown(', '.join(first))}, could name the columns or be an edge: {_NAME_THEM}, "
-                "or say --no-header (header=False)"
+                "or say --no-header (in Python header=False)"
             )
         return told
 
