@@ -181,9 +181,10 @@ def files_section() -> str:
     rows = [(name, f"{seconds:.2f}") for name, seconds in record("files")["measured"].items()]
     return (
         "\n## Users' files\n\n"
-        "Processor time of all threads (`benchmarks/files.py`). Edges have ids that are texts, and weights; beside the graph "
-        "stands what Arrow takes to read the same file into a table. Features are numbers, some with blanks, categories, "
-        "truth values and dates, written as text. A file that is not there is told of by a process of its own.\n\n"
+        "Processor time of all threads (`benchmarks/files.py`). Edges have ids that are texts, and weights; beside the "
+        "graph stands what Arrow takes to read the same file into a table. Features are numbers, some with blanks, "
+        "categories, truth values and dates, written as text. A file that is not there is told of by a process of its "
+        "own.\n\n"
         f"{table(['what', 's of CPU'], rows)}\n"
     )
 
