@@ -26,7 +26,8 @@ import typer
 from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, Graph, __version__, cli, datasets
-from fdmvgcl.cli import commands, endings, options
+from fdmvgcl.cli import endings, options
+from fdmvgcl.cli.commands.embedding import embed
 from fdmvgcl.cli.console import printable
 from fdmvgcl.diffusion.cost import Workload
 from fdmvgcl.learning import prepare
@@ -115,7 +116,7 @@ class TestHelp:
 
     def test_embed_has_few_options_of_its_own(self) -> None:
         """Those that all commands have are not its own."""
-        given = [each.annotation.__metadata__[0] for each in inspect.signature(commands.embed).parameters.values()]
+        given = [each.annotation.__metadata__[0] for each in inspect.signature(embed).parameters.values()]
         shown = [each for each in given if getattr(each, "rich_help_panel", None) and not each.hidden]
         panels = [each.rich_help_panel for each in shown]
         everywhere = {"--device", "--data-root", "--quiet", "--help-all"}

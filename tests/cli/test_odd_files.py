@@ -116,8 +116,8 @@ TOLD = {
         "removed/other-node.txt": "the graph has no node 'zoe'",
         "removed/one-column.txt": "the graph has no node 'zoe'",
         "removed/other-edge.csv": "the graph has no",
-        "removed/all.txt": "must leave",
-        "removed/empty.txt": "holds no ids",
+        "removed/all.txt": "at least one node must stay, got all 12 to take away",
+        "removed/empty.txt": "is empty",
         "not-there.csv": "no such file",
     },
     "settings": {
@@ -129,8 +129,8 @@ TOLD = {
         "not-there.csv": "no such file",
     },
     "vectors": {
-        "gephi.csv": "is not a valid Parquet file",
-        "cut.parquet": "is not a valid Parquet file",
+        "gephi.csv": "is not a whole Parquet file of vectors",
+        "cut.parquet": "is not a whole Parquet file of vectors",
         "not-there.csv": "no such file",
     },
 }

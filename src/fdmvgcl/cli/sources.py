@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fdmvgcl.cli.console import gigabytes
+from fdmvgcl.cli.groups import EdgeFile, Times
 from fdmvgcl.cli.presence import check_there
 from fdmvgcl.datasets import Dataset, datasets, graph_datasets, load
 from fdmvgcl.errors import ArgumentError, UserError
@@ -28,23 +29,13 @@ _MOST_TIMES = 200
 
 
 @dataclass(frozen=True)
-class ReadOptions:
-    """How a user's files are to be read; see :func:`fdmvgcl.graphs.readers.read_graph`."""
+class ReadOptions(EdgeFile, Times):
+    """How all of a user's files are to be read."""
 
     features: Path | None = None
     directed: bool = False
-    source: str | None = None
-    target: str | None = None
-    weight: str | None = None
-    no_header: bool = False
-    repeated: str = "max"
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    encoding: str | None = None
-    fill_missing: bool = False
-    since: str | None = None
-    until: str | None = None
-    half_life: str | None = None
 
     @property
     def columns_of_edges(self) -> EdgeColumns:
