@@ -149,6 +149,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "edges.csv").write_text("source,target\n" + "".join(f"a{i},a{(i + 1) % 12}\n" for i in range(12)))
     (folder / "features.csv").write_text("id,x\n" + "".join(f"{node},{i % 5}\n" for i, node in enumerate(NODES)))
     (folder / "labels.csv").write_text("id,label\n" + "".join(f"{node},{i % 2}\n" for i, node in enumerate(NODES)))
+    colours = "id,label\n" + "".join(f"{node},{('gr\xfcn', 'rot')[i % 2]}\n" for i, node in enumerate(NODES[:10]))
+    (folder / "western.csv").write_bytes(colours.encode("cp1252"))
     quick = ["--dim", "4", "--views", "2", "--epochs", "1", "--no-report", "-q", "-o", str(folder / "out")]
     files = [str(folder / "edges.csv"), "--features", str(folder / "features.csv")]
     assert CliRunner().invoke(cli.app, ["embed", *files, *quick]).exit_code == 0
@@ -175,6 +177,15 @@ def test_one_line_and_nothing_written(command: str, name: str, told: str) -> Non
     assert line.startswith("error: ")
     assert result.stderr.count("error") == 1
     assert told in line
+
+
+def test_what_the_line_advises_is_there() -> None:
+    """``--encoding`` counts for labels, too, wherever they are asked for."""
+    for command in ("predict out --json -q", "cluster out --json -q"):
+        words = [*command.split(), "--labels", "western.csv"]
+        told = CliRunner().invoke(cli.app, words, prog_name="fdmvgcl")
+        assert (told.exit_code, "--encoding cp1252" in told.stderr) == (2, True)
+        assert CliRunner().invoke(cli.app, [*words, "--encoding", "cp1252"], prog_name="fdmvgcl").exit_code == 0
 
 
 def test_every_odd_file_has_its_line() -> None:

@@ -224,7 +224,7 @@ def _read_many(
     describe(opened.graphs, reporter)
     if options.labels is None:
         return opened.graphs, opened.labels
-    labelled = read_graph_labels(options.labels, opened.graphs)
+    labelled = read_graph_labels(options.labels, opened.graphs, reading.encoding)
     without = int((labelled.labels < 0).sum())
     if without:
         reporter.say(f"  {counted(without, 'graph has', 'graphs have')} no label")

@@ -89,10 +89,12 @@ def open_graphs(source: str, options: ReadOptions, data_root: Path | None = None
     )
 
 
-def graph_labels(labels: str | Path, graphs: GraphSet, data_root: Path | None = None) -> GraphLabels:
+def graph_labels(
+    labels: str | Path, graphs: GraphSet, data_root: Path | None = None, encoding: str | None = None
+) -> GraphLabels:
     """Labels of a folder's graphs, from a file or by the name of the data set that was embedded."""
     if labels not in graph_datasets():
-        return read_graph_labels(Path(labels), graphs)
+        return read_graph_labels(Path(labels), graphs, encoding)
     dataset = load_graphs(str(labels), data_root)
     if dataset.graphs.ids != graphs.ids:
         told = f"{dataset.graphs.num_graphs} graphs and the folder {graphs.num_graphs}"
@@ -110,9 +112,9 @@ def plain_rows(graphs: GraphSet) -> dict[str, NDArray[np.floating]]:
     return sizes | {"sums of features": read_out(dense, graphs.owner, graphs.num_graphs, "sum")}
 
 
-def read_graph_labels(path: Path, graphs: GraphSet) -> GraphLabels:
+def read_graph_labels(path: Path, graphs: GraphSet, encoding: str | None = None) -> GraphLabels:
     """Labels ``graph,label`` of a file; each must be of a graph that is there."""
-    ids, names = read_labels(path)
+    ids, names = read_labels(path, encoding)
     known = set(graphs.ids)
     stranger = next((each for each in ids if each not in known), None)
     if stranger is not None:

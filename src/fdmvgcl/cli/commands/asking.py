@@ -58,8 +58,10 @@ def cluster(
     force: o.Force = False,
     as_json: o.AsJson = False,
     seed: o.DrawSeed = 0,
+    encoding: o.Encoding = None,
     data_root: o.DataRoot = None,
     quiet: o.Quiet = False,
+    help_all: o.HelpAll = False,
 ) -> None:
     """Groups of nodes that lie together: id and cluster, 0 the largest."""
     results = results_in(folder)
@@ -69,7 +71,7 @@ def cluster(
     from fdmvgcl.cli.console import Reporter
 
     wanted = Wanted(output, force, as_json)
-    command(results, count, labels, wanted, Reporter(quiet), seed=seed, data_root=data_root)
+    command(results, count, labels, wanted, Reporter(quiet), seed=seed, data_root=data_root, encoding=encoding)
 
 
 @app.command(
@@ -84,8 +86,10 @@ def predict(
     force: o.Force = False,
     as_json: o.AsJson = False,
     seed: o.DrawSeed = 0,
+    encoding: o.Encoding = None,
     data_root: o.DataRoot = None,
     quiet: o.Quiet = False,
+    help_all: o.HelpAll = False,
 ) -> None:
     """Labels of some nodes in, label and probability of the others out."""
     results = results_in(folder)
@@ -95,7 +99,7 @@ def predict(
     from fdmvgcl.cli.predict import predict as command
 
     wanted = Wanted(output, force, as_json)
-    command(results, labels, wanted, Reporter(quiet), seed=seed, data_root=data_root)
+    command(results, labels, wanted, Reporter(quiet), seed=seed, data_root=data_root, encoding=encoding)
 
 
 @app.command(

@@ -17,8 +17,10 @@ def evaluate(
     labels: o.LabelsOrName,
     splits: o.Splits = None,
     labels_are: o.LabelsAre = "auto",
+    encoding: o.Encoding = None,
     data_root: o.DataRoot = None,
     quiet: o.Quiet = False,
+    help_all: o.HelpAll = False,
 ) -> None:
     """Put embeddings to three tasks, beside the controls that tell whether learning helped; writes evaluation.json."""
     results = results_in(folder)
@@ -27,7 +29,7 @@ def evaluate(
     from fdmvgcl.cli.evaluate import evaluate as command
 
     with results.locked():
-        command(results, labels, splits, Reporter(quiet), kind=labels_are, data_root=data_root)
+        command(results, labels, splits, Reporter(quiet), kind=labels_are, data_root=data_root, encoding=encoding)
 
 
 @app.command(
@@ -74,8 +76,10 @@ def robustness(
     splits: o.Splits = None,
     rates: o.AttackRates = None,
     seed: o.AttackSeed = 0,
+    encoding: o.Encoding = None,
     data_root: o.DataRoot = None,
     quiet: o.Quiet = False,
+    help_all: o.HelpAll = False,
 ) -> None:
     """How much accuracy attacks on the edges take away, beside raw features, which no edge can touch."""
     results = results_in(folder)
@@ -84,7 +88,7 @@ def robustness(
     from fdmvgcl.cli.robustness import RATES
     from fdmvgcl.cli.robustness import robustness as command
 
-    command(results, labels, splits, rates or RATES, seed, Reporter(quiet), data_root=data_root)
+    command(results, labels, splits, rates or RATES, seed, Reporter(quiet), data_root=data_root, encoding=encoding)
 
 
 @app.command(epilog="Example:\n\n  fdmvgcl report out")

@@ -133,12 +133,12 @@ def read_labels(path: StrPath, encoding: str | None = None) -> tuple[tuple[str, 
     return ids, tuple(known[code] for code in codes)
 
 
-def read_splits(path: StrPath) -> dict[str, dict[str, tuple[str, ...]]]:
+def read_splits(path: StrPath, encoding: str | None = None) -> dict[str, dict[str, tuple[str, ...]]]:
     """Node ids by split and part: ``splits["0"]["train"]``. Splits in the order of ids, nodes in the file's order.
 
     Columns ``id``, ``split``, ``part``, by name or in this order; part is train, val or test, and each split has all.
     """
-    table = open_table(path, [frozenset({"id", "split", "part"})], "id, split and part")
+    table = open_table(path, [frozenset({"id", "split", "part"})], "id, split and part", encoding=encoding)
     if len(table.names) < 3:
         raise table.error(f"has {len(table.names)} columns; expected id, split and part")
     found = [column for name in ("id", "split", "part") if (column := table.find(name)) is not None]
