@@ -149,7 +149,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "edges.csv").write_text("source,target\n" + "".join(f"a{i},a{(i + 1) % 12}\n" for i in range(12)))
     (folder / "features.csv").write_text("id,x\n" + "".join(f"{node},{i % 5}\n" for i, node in enumerate(NODES)))
     (folder / "labels.csv").write_text("id,label\n" + "".join(f"{node},{i % 2}\n" for i, node in enumerate(NODES)))
-    colours = "id,label\n" + "".join(f"{node},{('gr\xfcn', 'rot')[i % 2]}\n" for i, node in enumerate(NODES[:10]))
+    colours = "id,label\n" + "".join(f"{node},{'rot' if i % 2 else 'grün'}\n" for i, node in enumerate(NODES[:10]))
     (folder / "western.csv").write_bytes(colours.encode("cp1252"))
     quick = ["--dim", "4", "--views", "2", "--epochs", "1", "--no-report", "-q", "-o", str(folder / "out")]
     files = [str(folder / "edges.csv"), "--features", str(folder / "features.csv")]
