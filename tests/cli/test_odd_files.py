@@ -1,5 +1,6 @@
 """Odd files of ``tests/data/odd`` in every place where a command takes one: one line, exit code 2, nothing written."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -154,6 +155,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     quick = ["--dim", "4", "--views", "2", "--epochs", "1", "--no-report", "-q", "-o", str(folder / "out")]
     files = [str(folder / "edges.csv"), "--features", str(folder / "features.csv")]
     assert CliRunner().invoke(cli.app, ["embed", *files, *quick]).exit_code == 0
+    (folder / "there").symlink_to("out")
     return folder
 
 
@@ -177,6 +179,28 @@ def test_one_line_and_nothing_written(command: str, name: str, told: str) -> Non
     assert line.startswith("error: ")
     assert result.stderr.count("error") == 1
     assert told in line
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "embed edges.csv --features out/embeddings.parquet -o out",
+        "embed out/graph.npz -o out --force",
+        "embed edges.csv --labels there/graph.npz -o out",
+        "update out --features there/embeddings.parquet",
+        "transform out edges.csv --features features.csv -o edges.csv --force",
+        "transform out edges.csv --features features.csv -o there/embeddings.parquet --force",
+        "export out -o out/embeddings.parquet --force",
+        "predict out --labels labels.csv -o labels.csv --force",
+        "cluster out --labels labels.csv -o labels.csv --force",
+        "attack edges.csv --kind random --rate 0.1 -o ./edges.csv --force",
+    ],
+)
+def test_no_command_writes_over_its_input(command: str) -> None:
+    """``there`` is a link to the folder of results."""
+    result = CliRunner().invoke(cli.app, command.split(), prog_name="fdmvgcl")
+    assert result.exit_code == 2, result.output
+    assert re.search("which this command writes to|is an input of this command", result.stderr.splitlines()[-1])
 
 
 def test_what_the_line_advises_is_there() -> None:

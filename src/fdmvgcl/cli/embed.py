@@ -79,6 +79,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
     model.check_parameters()
     _check_control(options)
     folder = ResultFolder(options.output or default_folder(source))
+    folder.refuse_inputs(source, reading.features, options.labels)
     options = replace(options, scratch=options.scratch or folder.scratch)
     with joined(model.device) as group:
         if group.size > 1 and options.level == "graph":
