@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class EdgeFile:
+class EdgeOptions:
     """How a file of edges is written; see :func:`fdmvgcl.graphs.readers.read_graph`."""
 
     source: o.SourceColumn = None
@@ -26,7 +26,7 @@ class EdgeFile:
 
 
 @dataclass(frozen=True)
-class Times:
+class WindowOptions:
     """Which edges count by their time, and for how much."""
 
     since: o.Since = None

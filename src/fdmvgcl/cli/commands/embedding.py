@@ -7,7 +7,7 @@ import typer
 from fdmvgcl.cli import options as o
 from fdmvgcl.cli.commands.start import app, results_in
 from fdmvgcl.cli.endings import INTERRUPTED
-from fdmvgcl.cli.groups import EdgeFile, ModelOptions, Times, grouped
+from fdmvgcl.cli.groups import EdgeOptions, ModelOptions, WindowOptions, grouped
 from fdmvgcl.cli.presence import check_there
 
 
@@ -24,11 +24,11 @@ def embed(
     level: o.Level = "node",
     features: o.Features = None,
     labels: o.Labels = None,
-    edges: EdgeFile,
+    edges: EdgeOptions,
     directed: o.Directed = False,
     columns: o.Columns = None,
     drop: o.Drop = None,
-    times: Times,
+    times: WindowOptions,
     output: o.Folder = None,
     force: o.ForceFolder = False,
     resume: o.Resume = False,
@@ -83,9 +83,9 @@ def plan(
     graph: o.Source,
     *,
     features: o.Features = None,
-    edges: EdgeFile,
+    edges: EdgeOptions,
     directed: o.Directed = False,
-    times: Times,
+    times: WindowOptions,
     output: o.Folder = None,
     no_report: o.NoReport = False,
     learner: ModelOptions,
@@ -120,7 +120,7 @@ def transform(
     graph: o.Source,
     *,
     features: o.Features = None,
-    edges: EdgeFile,
+    edges: EdgeOptions,
     extend: o.Extend = False,
     directed: o.Directed = False,
     output: o.File,
@@ -156,8 +156,8 @@ def update(
     *,
     features: o.NewFeatures = None,
     removed: o.Removed = None,
-    edges: EdgeFile,
-    times: Times,
+    edges: EdgeOptions,
+    times: WindowOptions,
     train: o.Train = False,
     no_report: o.NoReport = False,
     as_json: o.AsJson = False,

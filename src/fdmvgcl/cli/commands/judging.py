@@ -2,7 +2,7 @@
 
 from fdmvgcl.cli import options as o
 from fdmvgcl.cli.commands.start import app, results_in
-from fdmvgcl.cli.groups import EdgeFile, grouped
+from fdmvgcl.cli.groups import EdgeOptions, grouped
 from fdmvgcl.cli.presence import check_there
 
 
@@ -46,7 +46,7 @@ def attack(
     rate: o.AttackRate,
     labels: o.AttackLabels = None,
     features: o.Features = None,
-    edges: EdgeFile,
+    edges: EdgeOptions,
     output: o.AttackedFile,
     force: o.Force = False,
     seed: o.AttackSeed = 0,
