@@ -91,6 +91,7 @@ REFUSED = {
     "archive.7z": "is an archive of 7-Zip",
     "saved.pt": "is a pickle of PyTorch, which is not read here: it could run any code; use Graph.from_pyg",
     "picture.png": "is a picture",
+    "named-matrix.csv": "holds a matrix whose rows and columns have names: list its edges",
     "thousands.csv": ":2: weight must be a finite number of at least 0, got '1.234,5' in column 'weight'",
     "negative.csv": ":3: weight must be a finite number of at least 0, got -1.0",
     "blank-weight.csv": ":2: weight must be a finite number of at least 0, got ''",

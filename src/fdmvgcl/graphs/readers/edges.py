@@ -177,6 +177,10 @@ def find_ends(table: Table, columns: EdgeColumns = EdgeColumns()) -> tuple[int, 
             f"holds {n} × {n} numbers, which could be a matrix: save it with scipy.sparse.save_npz; or if they are "
             f"edges, {_NAME_THEM}"
         )
+    if len(table.names) == table.num_rows + 1 and table.strings([0])[0].to_pylist() == list(table.names[1:]):
+        raise table.error(
+            "holds a matrix whose rows and columns have names: list its edges, or use Graph.from_scipy(…, ids=…)"
+        )
     others = [i for i, name in enumerate(table.names) if i != _weight_place(table, columns)]
     if len(others) == 2:
         return others[0], others[1]
