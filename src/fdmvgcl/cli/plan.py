@@ -10,7 +10,7 @@ from fdmvgcl.cli.console import Reporter, gigabytes
 from fdmvgcl.cli.presence import check_there
 from fdmvgcl.cli.sources import ReadOptions, Room, names_data_set, open_source
 from fdmvgcl.diffusion.rates import measured
-from fdmvgcl.errors import UserError
+from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.graphs.readers.opening import STDIN
 from fdmvgcl.graphs.readers.outlook import Outlook, look_ahead, outlook_of
 from fdmvgcl.learning.model import FDMVGCL
@@ -92,6 +92,8 @@ def _outlook(source: str, reading: ReadOptions, options: "EmbedOptions") -> Outl
     check_there(source, reading.features)
     if source == STDIN:
         raise UserError("what the standard input takes cannot be told before it is read: name a file")
+    if reading.encoding is not None:
+        raise ArgumentError("encoding", f"cannot be planned for: only text in UTF-8 is, got {reading.encoding!r}")
     return outlook_of(source, reading.columns_of_edges, reading.features)
 
 
