@@ -1,6 +1,8 @@
 """Odd files of ``tests/data/odd`` in every place where a command takes one: one line, exit code 2, nothing written."""
 
+import os
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -201,6 +203,22 @@ def test_no_command_writes_over_its_input(command: str) -> None:
     result = CliRunner().invoke(cli.app, command.split(), prog_name="fdmvgcl")
     assert result.exit_code == 2, result.output
     assert re.search("which this command writes to|is an input of this command", result.stderr.splitlines()[-1])
+
+
+def test_pipes_are_read_once_and_nothing_is_lost(place: Path, tmp_path: Path) -> None:
+    """Before a file is read embed looks ahead into it, which would take a pipe's first bytes away."""
+
+    def pipe(name: str) -> str:
+        os.mkfifo(tmp_path / name)
+        content = (place / name).read_bytes()
+        threading.Thread(target=(tmp_path / name).write_bytes, args=(content,), daemon=True).start()
+        return str(tmp_path / name)
+
+    quick = ["--dim", "4", "--views", "2", "--epochs", "1", "--no-report", "-o", str(tmp_path / "new")]
+    given = ["embed", pipe("edges.csv"), "--features", pipe("features.csv"), *quick]
+    result = CliRunner().invoke(cli.app, given, prog_name="fdmvgcl")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "new" / "graph.npz").read_bytes() == (place / "out" / "graph.npz").read_bytes()
 
 
 def test_what_the_line_advises_is_there() -> None:

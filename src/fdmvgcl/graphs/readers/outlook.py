@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from fdmvgcl.errors import InputError, UserError
 from fdmvgcl.files import StrPath
 from fdmvgcl.graphs.readers.edges import EdgeColumns, find_ends
-from fdmvgcl.graphs.readers.pieces import ParquetPieces, Pieced, open_pieces, size_of
+from fdmvgcl.graphs.readers.pieces import ParquetPieces, Pieced, open_pieces, refuse_pipe, size_of
 from fdmvgcl.graphs.store import is_store, open_store
 
 # Bytes an edge that the reader in memory takes at its peak, and, beside a fixed part, that through DuckDB.
@@ -74,6 +74,7 @@ def _rows_of_features(path: StrPath | None) -> tuple[int, int, int]:
     """Rows, columns and bytes of a file of features; zeros without one."""
     if path is None:
         return 0, 0, 0
+    refuse_pipe(path)
     with open(path, "rb") as handle:
         parquet = handle.read(4) == b"PAR1"
     if not parquet:

@@ -47,6 +47,7 @@ def open_pieces(path: StrPath, columns: EdgeColumns) -> Pieced:
     """
     if is_parts(path):
         return ParquetPieces(path)
+    refuse_pipe(path)
     file_size(path)
     with open(path, "rb") as handle:
         start = handle.read(4096)
@@ -66,6 +67,12 @@ def open_pieces(path: StrPath, columns: EdgeColumns) -> Pieced:
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(path, "must be text in UTF-8 to be read in pieces, got UTF-16")
     return TextPieces(path, columns, packing)
+
+
+def refuse_pipe(path: StrPath) -> None:
+    """What comes through a pipe comes once: a look ahead would take it from the reader."""
+    if Path(path).is_fifo():
+        raise InputError(path, "is a pipe, which is only read whole; to plan, or to read it in pieces, write a file")
 
 
 class _Rows(TypedTable):
