@@ -50,8 +50,14 @@ def embed(
     from fdmvgcl.cli.console import Reporter
     from fdmvgcl.cli.sources import ReadOptions
 
-    chosen = {"columns": o.listed(columns), "drop": o.listed(drop)}
-    reading = ReadOptions(features=features, directed=directed, **vars(edges), **vars(times), **chosen)
+    reading = ReadOptions(
+        features=features,
+        directed=directed,
+        columns=o.listed(columns),
+        drop=o.listed(drop),
+        **vars(edges),
+        **vars(times),
+    )
     wanted = command.EmbedOptions(
         output,
         labels,
@@ -138,8 +144,17 @@ def transform(
     from fdmvgcl.cli.transform import transform as command
 
     reading = ReadOptions(features=features, directed=directed, **vars(edges))
-    more = {"extend": extend, "force": force, "data_root": data_root, "device": device or "cpu"}
-    command(results, graph, reading, output, Reporter(quiet), **more)
+    command(
+        results,
+        graph,
+        reading,
+        output,
+        Reporter(quiet),
+        extend=extend,
+        force=force,
+        data_root=data_root,
+        device=device or "cpu",
+    )
 
 
 @app.command(
