@@ -33,6 +33,7 @@ class Encoding:
         weight: W, shape (K, F, d); None for the identity.
         activation, scaling: see :class:`~fdmvgcl.learning.settings.Diffusion`.
         norms: of the clean views, for ``scaling="view"``, shape (K,).
+        anchored: how many of the columns have no activation and are scaled by themselves.
     """
 
     transform: FeatureTransform
@@ -42,6 +43,7 @@ class Encoding:
     activation: Activation = "identity"
     scaling: ViewScaling = "none"
     norms: NDArray[np.float32] | None = None
+    anchored: int = 0
 
     @classmethod
     def of_model(cls, model: FDMVGCL) -> "Encoding":
@@ -62,10 +64,11 @@ class Encoding:
             chosen.features,
             partial(_as_the_model_does, model),
             spec,
-            encoder.weight.detach(),
+            encoder.whole_weight.detach(),
             encoder.activation,
             chosen.view_scaling,
             model.view_norms_,
+            encoder.anchored,
         )
 
     @classmethod
@@ -97,7 +100,9 @@ class Encoding:
 
     def finished(self, diffused: Tensor) -> Tensor:
         """Activated, which may happen in place, and scaled."""
-        return scale_views(activated(diffused, self.activation), self.scaling, self._norms)
+        return scale_views(
+            activated(diffused, self.activation, self.anchored), self.scaling, self._norms, self.anchored
+        )
 
     @property
     def _norms(self) -> Tensor:
