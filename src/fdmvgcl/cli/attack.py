@@ -41,7 +41,10 @@ def attack(
     opened = open_source(source, reading, data_root)
     graph = opened.graph
     describe(graph, reporter)
-    labelled = _labels(graph, kind, labels, None if opened.dataset is None else Labelled.of_data_set(opened.dataset))
+    own = None if opened.dataset is None else Labelled.of_data_set(opened.dataset)
+    labelled = own if labels is None else Labelled.read(graph, labels, kind="classes", encoding=reading.encoding)
+    if labelled is None and kind != "random":
+        raise ArgumentError("labels", f"must be given for {kind}: it needs to know what nodes should not be")
     budget = edge_budget(graph, rate)
     with reporter.busy(f"{kind}: {budget} flips"), reporter.warnings():
         made = (
@@ -63,11 +66,3 @@ def write_edges(path: Path, graph: Graph) -> None:
     ids = pa.array(graph.ids, pa.string())
     ends = {"source": ids.take(pa.array(pairs[:, 0])), "target": ids.take(pa.array(pairs[:, 1]))}
     write_table(path, ends | ({"weight": weight} if graph.weighted else {}))
-
-
-def _labels(graph: Graph, kind: str, labels: Path | None, own: Labelled | None) -> Labelled | None:
-    if labels is not None:
-        return Labelled.read(graph, labels, kind="classes")
-    if own is None and kind != "random":
-        raise ArgumentError("labels", f"must be given for {kind}: it needs to know what nodes should not be")
-    return own

@@ -32,6 +32,7 @@ def robustness(
     reporter: Reporter,
     *,
     data_root: Path | None = None,
+    encoding: str | None = None,
 ) -> None:
     """Measure, print, and leave ``robustness.json`` and ``robustness.png`` in the folder."""
     for rate in rates:
@@ -41,7 +42,7 @@ def robustness(
     describe(graph, reporter)
     if graph.directed or graph.features is None:
         raise UserError("robustness needs an undirected graph with features: the surrogate reads them")
-    labelled = labels_of(labels, splits, graph, data_root, "classes")
+    labelled = labels_of(labels, splits, graph, data_root, "classes", encoding)
     model = FDMVGCL.load(folder.model, device="cpu")
     scene = Scene(graph, labelled.labels, labelled.splits[0], seed)
     victim = FrozenProbe.of_model(model, graph, scene.labels, scene.split)
