@@ -35,6 +35,7 @@ LATER: dict[str, Any] = {
     "features.structure": "none",
     "diffusion.rate": 1.0,
     "diffusion.learn_rate": False,
+    "diffusion.joins": 0.0,
     "schedule.train_rows": "all",
 }
 
