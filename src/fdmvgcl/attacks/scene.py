@@ -128,6 +128,7 @@ BLACK_BOX: Mapping[str, Callable[[Scene, int], Perturbation]] = {
     "metattack": _metattack,
     "nettack": _nettack,
 }
+READING_FEATURES = ("prbcd", "metattack", "nettack")
 ADAPTIVE: Mapping[str, Callable[..., Perturbation]] = {"prbcd": prbcd, "greedy": greedy}
 
 # Projected gradient descent is PRBCD with all pairs in one block.

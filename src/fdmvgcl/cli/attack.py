@@ -5,9 +5,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from fdmvgcl.attacks.budget import edge_budget
+from fdmvgcl.attacks.dice import check_labels
 from fdmvgcl.attacks.pairs import are_edges, edge_pairs
 from fdmvgcl.attacks.random_edges import random_edges
-from fdmvgcl.attacks.scene import Scene, check_kind
+from fdmvgcl.attacks.scene import READING_FEATURES, Scene, check_kind
 from fdmvgcl.cli.console import Reporter
 from fdmvgcl.cli.embed import describe
 from fdmvgcl.cli.sources import ReadOptions, open_source
@@ -41,6 +42,8 @@ def attack(
     opened = open_source(source, reading, data_root)
     graph = opened.graph
     describe(graph, reporter)
+    if kind in READING_FEATURES and graph.features is None:
+        raise ArgumentError("features", f"must be given for {kind}: the attacker's own model reads them")
     labelled = _labels(graph, kind, labels, None if opened.dataset is None else Labelled.of_data_set(opened.dataset))
     budget = edge_budget(graph, rate)
     with reporter.busy(f"{kind}: {budget} flips"), reporter.warnings():
@@ -67,7 +70,10 @@ def write_edges(path: Path, graph: Graph) -> None:
 
 def _labels(graph: Graph, kind: str, labels: Path | None, own: Labelled | None) -> Labelled | None:
     if labels is not None:
-        return Labelled.read(graph, labels, kind="classes")
-    if own is None and kind != "random":
+        own = Labelled.read(graph, labels, kind="classes")
+    if kind == "random":
+        return own
+    if own is None:
         raise ArgumentError("labels", f"must be given for {kind}: it needs to know what nodes should not be")
+    check_labels(own.labels, graph)
     return own

@@ -95,7 +95,9 @@ def _meta_flips(scene: Scene, budget: int) -> NDArray[np.int64]:
 def busy_targets(scene: Scene) -> NDArray[np.int64]:
     """Test nodes of more than ten edges."""
     test = scene.split.test
-    return test[np.diff(scene.graph.adjacency.indptr)[test] > _EDGES_OF_A_TARGET]
+    degrees = np.diff(scene.graph.adjacency.indptr)
+    found: NDArray[np.int64] = test[degrees[test] > _EDGES_OF_A_TARGET]
+    return found
 
 
 def _nettack_targets(scene: Scene, rate: float) -> Perturbation:

@@ -11,7 +11,7 @@ from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.robustness import certified
 from fdmvgcl.experiments.robustness.attacks import ATTACKS, BlackBox
 from fdmvgcl.experiments.robustness.cells import Cell, cells, curve, rate_of, stored
-from fdmvgcl.experiments.robustness.methods import METHODS, RAW
+from fdmvgcl.experiments.robustness.methods import DEFENDED, METHODS, OURS, RAW
 from fdmvgcl.experiments.tables import MISSING, Table, percent
 
 WEAK = "weak"
@@ -37,9 +37,29 @@ def tables_of(records: RecordFile, name: str) -> list[Table]:
     return [table for table in own if table.rows]
 
 
-def _under_attack(records: RecordFile, name: str) -> Table:
+def summary(records: RecordFile, datasets: Sequence[str]) -> Table:
+    """Clean, random, transfer and the least, with and without the defence, beside raw features."""
+    rows = []
+    for name in (each for each in datasets if each in records.datasets()):
+        found = _tried(records, name)
+        for method in (OURS, DEFENDED):
+            each = [scores(records, Cell(name, attack, rate_of(name)), method) for attack in ("random", "prbcd")]
+            lowest = minima(records, found, method)
+            parts = [_clean(records, found, method), *each, lowest, _clean(records, found, RAW)]
+            if lowest:
+                rows.append([name, method, f"{rate_of(name):.0%}", *map(_mean, parts)])
+    header = ("data set", "row", "flipped", "clean", "random", "transfer", "least of all", "raw features")
+    return Table("", header, rows)
+
+
+def _tried(records: RecordFile, name: str) -> list[Cell]:
+    """Cells of the table at the paper's rate that some row has been put to."""
     wanted = [cell for cell in cells(name) if cell.stored is None and cell.rate == rate_of(name)]
-    found = [cell for cell in wanted if any(scores(records, cell, method) for method in METHODS)]
+    return [cell for cell in wanted if any(scores(records, cell, method) for method in METHODS)]
+
+
+def _under_attack(records: RecordFile, name: str) -> Table:
+    found = _tried(records, name)
     if not found:
         return Table("", (), [])
     rows = [["none", "", _paper(name, "clean"), *(_mean(_clean(records, found, method)) for method in METHODS)]]
