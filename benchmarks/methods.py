@@ -1,4 +1,4 @@
-"""The methods under their authors' settings and the plain probe beside their published figures, one seed.
+"""The methods under their authors' settings and the plain probe beside their published figures.
 
     python benchmarks/methods.py [--datasets cora,photo] [--methods dgi,gcn] [--data-root DIR]
 
@@ -24,6 +24,8 @@ from fdmvgcl.methods import CLASSIFIERS, make_classifier, make_method
 
 FOLDER = Path(__file__).parents[1] / "results" / "methods"
 CLOSE = 0.015
+# A public split is one; of random ones there are ten.
+SEEDS = {"cora": 3, "photo": 1}
 
 # Published accuracy in %, where it stands, and the authors' settings where they are not the defaults. Cora is on its
 # public split, Photo on random ones of 10/10/80.
@@ -36,6 +38,9 @@ CASES: dict[tuple[str, str], tuple[float, str, dict[str, Any]]] = {
     ("cora", "graphacl"): (84.2, "Xiao et al. 2023", {}),
     ("cora", "polygcl"): (82.74, TABLE_1, {}),
     ("cora", "bgrl"): (82.7, TABLE_1, {}),
+    ("cora", "node2vec"): (67.2, "Veličković et al. 2019, for DeepWalk", {}),
+    ("photo", "gcn"): (92.42, "Zhu et al. 2021 (GCA)", {}),
+    ("photo", "node2vec"): (89.67, "Zhu et al. 2021 (GCA)", {}),
     ("photo", "dgi"): (91.61, TABLE_1, {}),
     ("photo", "cca-ssg"): (93.14, "Zhang et al. 2021", {"drop_features": 0.2, "drop_edges": 0.3, "features": "none"}),
     ("photo", "grace"): (92.5, TABLE_1, {}),
@@ -48,9 +53,13 @@ CASES: dict[tuple[str, str], tuple[float, str, dict[str, Any]]] = {
     ("photo", "polygcl"): (91.45, TABLE_1, {}),
 }
 
+# Of each figure that is further off: what was measured, and why.
+REMARKS: tuple[str, ...] = ()
 
-def oracle(dataset: str, name: str, settings: dict[str, Any]) -> Record:
+
+def oracle(dataset: str, name: str, given: dict[str, Any], seed: int) -> Record:
     """Test scores over the splits, and seconds of training."""
+    settings = {**given, "seed": seed}
     bench, started = benchmark(dataset), time.perf_counter()
     if name in CLASSIFIERS:
         found, taken = [], 0.0
@@ -71,19 +80,22 @@ def oracle(dataset: str, name: str, settings: dict[str, Any]) -> Record:
 def render(records: RecordFile) -> list[Path]:
     rows = []
     for (dataset, name), (published, source, _) in CASES.items():
-        found = records.matching(dataset=dataset, method=name)
+        found = records.matching(dataset=dataset, method=name)[: SEEDS[dataset]]
         if not found:
             rows.append([dataset, name, f"{published:.1f}", "not run yet", "", "", source])
             continue
-        mean = summarise([found[0]["test"]]).mean
-        gap = mean - published / 100
+        scores = summarise([record["test"] for record in found])
+        gap = scores.mean - published / 100
         verdict = "yes" if abs(gap) <= CLOSE else "no"
-        told = [percent(mean), f"{100 * gap:+.1f} ({verdict})", f"{found[0]['train_seconds']:.0f}"]
+        seconds = np.median([record["train_seconds"] for record in found])
+        told = [percent(scores.mean), f"{100 * gap:+.1f} ({verdict})", f"{seconds:.0f}"]
         rows.append([dataset, name, f"{published:.1f}", *told, source])
     header = ("data set", "method", "published", "here", "difference (within 1.5)", "training s", "source")
     notes = [
-        "Authors' settings, seed 0, the plain probe: it is told training labels, and validation nodes choose its "
-        "penalty. Made by `python benchmarks/methods.py`. Seconds are of a busy machine and compare with nothing.",
+        "Authors' settings and the plain probe: it is told training labels, and validation nodes choose its penalty. "
+        "Means over three seeds on Cora's public split, over ten random splits on Photo. Made by `python "
+        "benchmarks/methods.py`. Seconds are of a busy machine and compare with nothing.",
+        *REMARKS,
     ]
     return write_tables(
         [Table("Methods beside their published accuracy, in %", header, rows, notes)], FOLDER / "oracle"
@@ -101,7 +113,11 @@ def main() -> None:
     wanted: Sequence[tuple[str, str]] = [
         key for key in CASES if key[0] in options.datasets.split(",") and key[1] in options.methods.split(",")
     ]
-    runs = [Run({"dataset": d, "method": m, "seed": 0}, partial(oracle, d, m, CASES[d, m][2])) for d, m in wanted]
+    runs = [
+        Run({"dataset": d, "method": m, "seed": seed}, partial(oracle, d, m, CASES[d, m][2], seed))
+        for d, m in wanted
+        for seed in range(SEEDS[d])
+    ]
     records = RecordFile(FOLDER / "oracle.jsonl")
     for run, record in carry_out(runs, records):
         print(*run.key.values(), f"{np.mean(record['test']):.4f}", f"{record['train_seconds']:.0f} s", flush=True)

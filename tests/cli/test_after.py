@@ -150,7 +150,7 @@ class TestCluster:
         assert found["labels"] is None
 
     def test_bad_input(self, club: Path) -> None:
-        assert run("cluster", club, "-k", 35).error == "k must lie from 1 to the number of nodes, 34, got 35"
+        assert run("cluster", club, "-k", 35).error == "k must lie from 1 to 34, as many as there are vectors, got 35"
         assert "must end in .csv or .parquet" in run("cluster", club, "-o", "c.txt").error
         assert "is there already" in run("cluster", club, "-o", "all.csv").error
         Path("wrong.csv").write_text("id,label\nm55,a\nm66,b\n")

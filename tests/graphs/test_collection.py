@@ -10,12 +10,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from torch_geometric.data import Data
 
-from fdmvgcl import Graph, GraphSet
-from fdmvgcl.errors import ArgumentError, InputError, RowError
+from fdmvgcl import FDMVGCL, Graph, GraphSet
+from fdmvgcl.errors import ArgumentError, InputError, RowError, UserError
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
 
@@ -221,6 +221,26 @@ def test_parquet_and_text_are_the_same_set(tmp_path: Path) -> None:
     assert_array_equal(read[0].block.features, read[1].block.features)
 
 
+def test_columns_of_any_kind_are_features_and_are_encoded_alike_in_new_graphs(tmp_path: Path) -> None:
+    atoms = "graph,id,element,charge\n9,a,C,1\n9,b,O,\n9,c,C,3\n10,a,N,0\n10,b,C,2\n"
+    edges, nodes = written(tmp_path, edges=EDGES, nodes=atoms)
+    graphs = GraphSet.read(edges, nodes)
+    names = ("element=C", "element=N", "element=O", "charge", "charge (blank)")
+    assert graphs.block.feature_names == names
+    assert graphs.graph("9").features.tolist() == [[1, 0, 0, 1, 0], [0, 0, 1, 1.5, 1], [1, 0, 0, 3, 0]]
+    model = FDMVGCL(dim=4, views=2, epochs=1)
+    z = model.fit_transform(graphs)
+    _, other = written(tmp_path, edges=EDGES, other="graph,id,charge,element\n10,a,0,N\n10,b,2,C\n")
+    (tmp_path / "edges.csv").write_text("graph,source,target\n10,a,b\n")
+    assert_allclose(model.transform(GraphSet.read(edges, other))[0], z[1], atol=1e-5)
+    model.save(tmp_path / "model")
+    graphs.save(tmp_path / "graphs.npz")
+    kept = FDMVGCL.load(tmp_path / "model").transform(GraphSet.load(tmp_path / "graphs.npz").take(np.array([1, 0])))
+    assert_allclose(kept, z[[1, 0]], atol=1e-5)
+    with pytest.raises(UserError, match="column 'element' is missing"):
+        model.transform(GraphSet.read(edges))
+
+
 def test_ids_of_one_table_tell_the_graph_of_edges_that_do_not(tmp_path: Path) -> None:
     edges, nodes = written(
         tmp_path, edges="source,target\nu,v\nw,x\n", nodes="graph,id\nfirst,u\nfirst,v\nsecond,w\nsecond,x\n"
@@ -243,9 +263,10 @@ def test_ids_of_one_table_tell_the_graph_of_edges_that_do_not(tmp_path: Path) ->
         (EDGES, NODES + "11,z,7\n", "nodes.csv:8: feature_ids must be distinct, got '11/z' twice"),
         (
             EDGES,
-            NODES.replace("5\n", "many\n"),
-            "nodes.csv:6: features must be finite numbers (in float32), got 'many'",
+            NODES.replace("5\n", "inf\n"),
+            "nodes.csv: features column 'size' must hold finite numbers, got inf in line 6",
         ),
+        ("graph,source,target\n", None, "edges.csv: holds no edges, and no node table is beside it"),
         (EDGES.replace("3\n", "-3\n"), NODES, "edges.csv:4: weight must be a finite number of at least 0, got -3.0"),
         (
             "source,target\nu,w\n",
@@ -253,6 +274,11 @@ def test_ids_of_one_table_tell_the_graph_of_edges_that_do_not(tmp_path: Path) ->
             "edges.csv:2: an edge must stay within one graph, got one between the graphs 'first' and 'second'",
         ),
         ("source,target\nu,q\n", "graph,id\nfirst,u\nfirst,v\n", "edges.csv:2: 'q' must be a node of"),
+        (
+            "source,target\nu,v\n",
+            "graph,id\nfirst,u\nfirst,v\nsecond,u\n",
+            "edges.csv: must have a column graph, as ids of nodes do not tell it: ",
+        ),
         (
             "graph,source,target\nfirst,u,v\n",
             "graph,id\nfirst,u\nfirst,u\n",

@@ -62,7 +62,7 @@ def cluster(z: Rows, k: int | None = None, *, seed: int = 0) -> Clusters:
     rows = unit_rows(z)
     if k is not None:
         if not 1 <= k <= len(rows):
-            raise ArgumentError("k", f"must lie from 1 to the number of nodes, {len(rows)}, got {k}")
+            raise ArgumentError("k", f"must lie from 1 to {len(rows)}, as many as there are vectors, got {k}")
         return _clusters(rows, k, seed, {})
     highest = min(MOST, len(rows) - 1)
     if highest < FEWEST:

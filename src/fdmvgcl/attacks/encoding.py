@@ -35,6 +35,7 @@ class Encoding:
         activation, scaling: see :class:`~fdmvgcl.learning.settings.Diffusion`.
         norms: of the clean views, for ``scaling="view"``, shape (K,).
         joins: weight of the joins that ``prepare`` puts beside the edges.
+        anchored: how many of the columns have no activation and are scaled by themselves.
     """
 
     transform: FeatureTransform
@@ -45,6 +46,7 @@ class Encoding:
     scaling: ViewScaling = "none"
     norms: NDArray[np.float32] | None = None
     joins: float = 0.0
+    anchored: int = 0
 
     @classmethod
     def of_model(cls, model: FDMVGCL) -> "Encoding":
@@ -65,11 +67,12 @@ class Encoding:
             chosen.features,
             partial(_as_the_model_does, model),
             spec,
-            encoder.weight.detach(),
+            encoder.whole_weight.detach(),
             encoder.activation,
             chosen.view_scaling,
             model.view_norms_,
             model.diffusion.joins,
+            encoder.anchored,
         )
 
     @classmethod
@@ -102,7 +105,9 @@ class Encoding:
 
     def finished(self, diffused: Tensor) -> Tensor:
         """Activated, which may happen in place, and scaled."""
-        return scale_views(activated(diffused, self.activation), self.scaling, self._norms)
+        return scale_views(
+            activated(diffused, self.activation, self.anchored), self.scaling, self._norms, self.anchored
+        )
 
     def degrees(self, graph: Graph) -> NDArray[np.float64]:
         """Sums of all that a node is joined by, but for self-loops, shape (N,)."""

@@ -558,7 +558,7 @@ def datasets(data_root: o.DataRoot = None) -> None:
 
 
 @app.command(
-    epilog="NAME is one of nodes, views, depth, dim, cost, theory, pca, tsne, ratio, losses, dynamics, graphs, "
+    epilog="NAME is one of nodes, tasks, views, depth, dim, cost, theory, pca, tsne, ratio, losses, dynamics, graphs, "
     "robustness; or a study of our own: curves.\n\n"
     "Example:\n\n  fdmvgcl reproduce nodes --datasets cora,texas --seeds 2\n\n"
     "Records are kept one by one: the same command goes on where it was stopped."

@@ -10,7 +10,6 @@ from fdmvgcl.cli.console import Reporter
 from fdmvgcl.evaluation.standing import Standing
 from fdmvgcl.graphs.edit import numbers_of
 from fdmvgcl.graphs.graph import Graph
-from fdmvgcl.graphs.readers import read_ids
 from fdmvgcl.results.outputs import ResultFolder
 from fdmvgcl.results.vectors import VectorFile
 
@@ -28,7 +27,11 @@ def links(
     """Give source, target and score, and how well such scores found hidden edges."""
     wanted.check([*folder.require().path.iterdir(), *([ids] if ids else [])])
     graph = Graph.load(folder.graph)
-    asked = [*nodes, *(read_ids(ids) if ids is not None else ())]
+    asked = list(nodes)
+    if ids is not None:
+        from fdmvgcl.graphs.readers.ids import read_ids  # late: its room brings what one node does not need
+
+        asked += read_ids(ids)
     numbers = numbers_of(graph, dict.fromkeys(asked))
 
     def measure() -> list[Standing]:

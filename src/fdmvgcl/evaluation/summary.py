@@ -5,7 +5,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from fdmvgcl.errors import ArgumentError, UserError
 
@@ -81,6 +80,8 @@ def paired_difference(ours: ArrayLike, theirs: ArrayLike) -> Difference:
     mean, pairs = float(differences.mean()), differences.size
     if pairs == 1:
         return Difference(mean, None, None, pairs)
+    from scipy.special import stdtrit  # late: slow to import
+
     error, freedom = _error_of_mean(differences)
     margin = float(stdtrit(freedom, 0.5 + CONFIDENCE / 2) * error)
     return Difference(mean, mean - margin, mean + margin, pairs)

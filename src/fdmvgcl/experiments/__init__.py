@@ -13,10 +13,12 @@ from fdmvgcl.experiments.records import RecordFile
 from fdmvgcl.experiments.robustness import Robustness
 from fdmvgcl.experiments.runs import Experiment, Foreseen, OfMethods, Run, carry_out, pending
 from fdmvgcl.experiments.studies import STUDIES
+from fdmvgcl.experiments.tasks import Tasks
 from fdmvgcl.experiments.theory import Theory
 
 _ALL: tuple[Experiment, ...] = (
     Nodes(),
+    Tasks(),
     VIEWS,
     DEPTH,
     DIM,

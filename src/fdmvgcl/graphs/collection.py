@@ -15,6 +15,7 @@ from scipy import sparse
 
 from fdmvgcl.errors import ArgumentError, RowError, near_misses, shown
 from fdmvgcl.graphs.arrays import as_features, assemble_adjacency, canonical_csr, check_weights
+from fdmvgcl.graphs.encoding import Column, Encoding
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.marks import MARKS, structural_marks
 from fdmvgcl.graphs.node_ids import id_order
@@ -227,16 +228,24 @@ class GraphSet:
         They mean the same in every graph; see :func:`fdmvgcl.graphs.marks.structural_marks`.
         """
         marks = structural_marks(self.block.adjacency, self.owner)
-        table, names = self.block.features, self.block.feature_names
+        table, encoding = self.block.features, self.block.encoding
         if table is None:
             return self.block.with_features(marks, names=MARKS)
-        known = names or tuple(f"x{column}" for column in range(self.block.num_features))
+        known = self.block.feature_names or tuple(f"x{column}" for column in range(self.block.num_features))
         beside = (
             np.concatenate([table, marks], axis=1)
             if isinstance(table, np.ndarray)
             else sparse.csr_array(sparse.hstack([table, sparse.csr_array(marks)]))
         )
-        return self.block.with_features(beside, names=(*known, *MARKS))
+        made = self.block.with_features(beside, names=(*known, *MARKS))
+        if encoding is None:
+            return made
+        # The model keeps it with the marks' columns, and encodes the tables of new graphs in the same way.
+        whole = Encoding((*encoding.columns, *(Column(name, "number", mean=(0.0,)) for name in MARKS)))
+        cells = self.block.feature_table
+        for name, mark in zip(MARKS, marks.T, strict=True):
+            cells = None if cells is None else cells.append_column(name, pa.array(np.ascontiguousarray(mark)))
+        return replace(made, encoding=whole, feature_table=cells)
 
     @property
     def num_graphs(self) -> int:
@@ -290,6 +299,7 @@ class GraphSet:
         numbers = np.flatnonzero(chosen[self.owner])
         if not len(numbers):
             raise ArgumentError("graphs", "must have at least one node in all, got none")
+        cells = self.block.feature_table
         # What is left of a block graph in node order is in node order: its ids hold a slash, so they sort as text.
         block = Graph(
             tuple(self.block.ids[i] for i in numbers),
@@ -297,6 +307,8 @@ class GraphSet:
             None if self.block.features is None else self.block.features[numbers],
             self.block.feature_names,
             self.block.directed,
+            encoding=self.block.encoding,
+            feature_table=None if cells is None else cells.take(pa.array(numbers)),
         )
         return GraphSet(tuple(self.ids[i] for i in places), block)
 

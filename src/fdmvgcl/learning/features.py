@@ -126,13 +126,14 @@ class FeatureTransform:
     def _table(self, graph: Graph) -> Table:
         if graph.features is None:
             raise UserError(f"the model needs {self.columns} feature columns, got a graph without features")
+        named = self.names is not None and graph.feature_names is not None
+        missing = sorted({*(self.names or ())} - {*(graph.feature_names or ())}) if named else []
+        if missing:
+            raise UserError(f"the model needs a feature column {missing[0]!r}, which the graph does not have")
         if graph.num_features != self.columns:
             raise UserError(f"the model needs {self.columns} feature columns, got {graph.num_features}")
         if self.names is None or graph.feature_names is None or self.names == graph.feature_names:
             return graph.features
-        missing = set(self.names) - set(graph.feature_names)
-        if missing:
-            raise UserError(f"the model needs a feature column {min(missing)!r}, which the graph does not have")
         position = {name: i for i, name in enumerate(graph.feature_names)}
         return graph.features[:, [position[name] for name in self.names]]
 

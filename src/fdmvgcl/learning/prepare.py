@@ -70,6 +70,7 @@ class Chosen:
         order_of_work: a name of :data:`fdmvgcl.diffusion.cost.Order`. But for rounding, the numbers are the same.
         sentences: each choice and its reason.
         encoding: what was done to the columns of a table to make features of it; None where they came as numbers.
+        anchored: how many columns are principal components of the features, not trained.
     """
 
     features: FeatureTransform
@@ -79,6 +80,7 @@ class Chosen:
     order_of_work: Order
     sentences: tuple[str, ...] = ()
     encoding: Encoding | None = None
+    anchored: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,11 +201,12 @@ def prepare(
     if model.feature_settings.centre:
         transform = transform.centred(table)
     scaling = suggested_view_scaling(transform) if settings.view_scaling == "auto" else settings.view_scaling
+    anchored = _anchored(model, graph.num_nodes, transform, scaling, told)
     spec = make_spec(settings, model.time, skip, weight)
     work = workload(model, graph, transform, spec)
     order, work = choose_order(model, graph.directed, spec, work, order_of_work, resources)
     told.append(_ORDERS_TOLD[order] + ("" if order_of_work or order == "blocks" else ", the faster way here"))
-    chosen = Chosen(transform, skip, weight, scaling, order, tuple(told), graph.encoding)
+    chosen = Chosen(transform, skip, weight, scaling, order, tuple(told), graph.encoding, anchored)
     memory = training_bytes(work, order, resources) + _stepping_bytes(model, graph, spec)
     return assemble(model, graph, chosen, memory, operator, resources)
 
@@ -247,6 +250,16 @@ def _structure(
     if transform.columns < COLUMNS and assortativity(graph, graph.features) < UNSHARED:
         return f"neighbours hardly share the {transform.columns} columns of features", BESIDE_UNSHARED
     return "", 0.0
+
+
+def _anchored(model: "FDMVGCL", nodes: int, transform: FeatureTransform, scaling: ViewScaling, told: list[str]) -> int:
+    """How many columns are anchored; none where lengths of rows are kept, which the leading components would be."""
+    if scaling != "rows" or model.diffusion.dynamics != LINEAR:
+        return 0
+    anchored = min(int(model.feature_settings.anchor * model.dim), transform.width, nodes)
+    if anchored:
+        told.append(f"{anchored} of {model.dim} columns are the features' principal components, diffused, not trained")
+    return anchored
 
 
 def assemble(

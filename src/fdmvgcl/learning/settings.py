@@ -198,18 +198,22 @@ class Features(Settings):
             (as joint, and directions in which neighbours differ count for less, see
             :func:`fdmvgcl.learning.whitening.whitening`), ``"principal"`` (no projection, or that on the principal
             components where columns are more than ``dim``; the controls are made so) or ``"glorot"``.
+        anchor: share of the embedding's columns that are not trained: principal components of the features, which each
+            view diffuses. They keep what training and random projections give up. Only where views are scaled by rows.
     """
 
     scaling: FeatureScaling = "auto"
     structure: StructureUse = "auto"
     centre: bool = True
     initialisation: Initialisation = "orthogonal"
+    anchor: float = 0.25
 
     def __post_init__(self) -> None:
         check_choice("scaling", self.scaling, FEATURE_SCALINGS)
         check_choice("structure", self.structure, STRUCTURE_USES)
         check_choice("centre", self.centre, (True, False))
         check_choice("initialisation", self.initialisation, INITIALISATIONS)
+        check_number("anchor", self.anchor, 0, 0.9)
 
 
 @dataclass(frozen=True)

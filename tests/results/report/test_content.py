@@ -21,6 +21,7 @@ from fdmvgcl.results.report.nodes import shortened
 from fdmvgcl.results.report.page import embedded_json
 from fdmvgcl.results.vectors import write_vectors
 
+HOW_TO = Path(__file__).parents[3] / "docs" / "how-to"
 Embed = Callable[..., Path]
 RING = [(f"n{i}", f"n{(i + step) % 40}") for i in range(40) for step in (1, 3)]
 SMALL = ("--dim", 8, "--epochs", 3, "--views", 3)
@@ -48,6 +49,14 @@ def write_folder(path: Path, graph: Graph, z: np.ndarray, views: np.ndarray | No
     if views is not None:
         write_views(folder.views, graph.ids, views, model.alphas_.tolist(), model.betas_.tolist())
     return path
+
+
+def check_steps(folder: Path, steps: dict[str, tuple[list[str], str]]) -> None:
+    """Each is a command on this folder, and leads to a page that is there."""
+    for words, page in steps.values():
+        assert words[1] in {each.callback.__name__ for each in cli.app.registered_commands}
+        assert words[2] == folder.name
+        assert (HOW_TO / page.rpartition("/")[2]).is_file()
 
 
 class TestContent:
@@ -99,12 +108,19 @@ class TestContent:
 
     def test_next_steps_name_the_folder_and_a_node(self, embed: Embed) -> None:
         folder = embed([("O'Brien", "a b"), ("O'Brien", "c"), ("c", "d")], "--dim", 4, "--epochs", 1, "--views", 2)
-        steps = dict(content(folder)["again"]["next"])
-        assert shlex.split(steps["Nodes like one"]) == ["fdmvgcl", "similar", folder.name, "--id", "O'Brien"]
-        for step in steps.values():
-            name = shlex.split(step)[1]
-            assert name in {each.callback.__name__ for each in cli.app.registered_commands}
-            assert shlex.split(step)[2] == folder.name
+        steps = {told: (shlex.split(step), page) for told, step, page in content(folder)["again"]["next"]}
+        assert steps["Nodes like one"][0] == ["fdmvgcl", "similar", folder.name, "--id", "O'Brien"]
+        check_steps(folder, steps)
+
+    def test_next_steps_of_many_graphs_name_a_graph_and_what_serves_graphs(self, tmp_path: Path) -> None:
+        (tmp_path / "edges.csv").write_text("graph,source,target\nO'Brien,1,2\nO'Brien,2,3\n007,x,y\n")
+        options = ["--level", "graph", "--dim", "4", "--epochs", "1", "--views", "2", "-q"]
+        folder = tmp_path / "out"
+        assert run("embed", tmp_path / "edges.csv", "-o", folder, *options)[0] == 0
+        steps = {told: (shlex.split(step), page) for told, step, page in content(folder)["again"]["next"]}
+        assert steps["Graphs like one"][0] == ["fdmvgcl", "similar", folder.name, "--id", "O'Brien"]
+        assert {words[1] for words, _ in steps.values()} == {"similar", "cluster", "predict", "transform", "export"}
+        check_steps(folder, steps)
 
     def test_the_command_gives_the_same_vectors(self, embed: Embed, tmp_path: Path) -> None:
         folder = embed(RING, *SMALL, "--seed", 3, "--set", "diffusion.learn_time=true", "--set", "diffusion.skip=1")

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from fdmvgcl.errors import InputError, RowError, UserError, shown
 from fdmvgcl.files import StrPath
 from fdmvgcl.graphs.collection import GraphSet, block_prefix
+from fdmvgcl.graphs.feature_tables import with_table
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.node_ids import encode_ids
 from fdmvgcl.graphs.provenance import Origin
@@ -36,10 +37,11 @@ def read_graphs(
     Args:
         edges: columns ``graph``, source/target (or src/dst, from/to), perhaps a weight. Node ids are those within a
             graph. Without the column ``graph`` they are ids of the node table, where each stands once.
-        nodes: columns ``graph``, ``id`` and numbers, the features. Nodes without edges, and graphs without, are here.
+        nodes: columns ``graph``, ``id`` and others of any kind, the features (:mod:`fdmvgcl.graphs.encoding`). Nodes
+            without edges, and graphs without, are here.
         directed: keep the direction of edges.
         weight: the column of the weights; ``weight``, if there is one, when not given.
-        fill_missing: give zeros to nodes without features, instead of refusing.
+        fill_missing: let nodes have no row of features: all their cells are blank.
     """
     edge_table = open_table(edges, _EDGES, "graph, source and target")
     node_table = None if nodes is None else open_table(nodes, _NODES, "graph and id")
@@ -49,6 +51,8 @@ def read_graphs(
         _require(node_table, GRAPH)
     elif graph is None:
         raise edge_table.error(f"must have a column {GRAPH}, or a node table beside it that has")
+    elif not edge_table.num_rows:
+        raise edge_table.error("holds no edges, and no node table is beside it")
     weights = None if column is None else edge_table.numbers([column], WEIGHT_RULE)[:, 0]
     if graph is not None:
         keys = [_keys(edge_table, graph, end) for end in ends]
@@ -110,7 +114,10 @@ def _keys(table: Table, graph: int, node: int) -> pa.Array:
 
 def _keys_by_node(edges: Table, ends: tuple[int, int], nodes: Table) -> list[pa.Array]:
     """The same where only the node table tells which graph a node is of."""
-    ids = pa.array(nodes.ids(_node(nodes)), pa.large_string())
+    try:
+        ids = pa.array(nodes.ids(_node(nodes)), pa.large_string())
+    except InputError as error:
+        raise edges.error(f"must have a column {GRAPH}, as ids of nodes do not tell it: {error}") from None
     graphs, known = nodes.encoded(_require(nodes, GRAPH), GRAPH)
     keys = _keys(nodes, _require(nodes, GRAPH), _node(nodes))
     rows = []
@@ -131,16 +138,22 @@ def _keys_by_node(edges: Table, ends: tuple[int, int], nodes: Table) -> list[pa.
 
 
 def _described(block: Graph, table: Table, keys: pa.Array, fill_missing: bool) -> Graph:
-    """The block with the node table's numbers as features, if it has any."""
+    """The block with the node table's other columns as features, if it has any."""
     used = {_require(table, GRAPH), _node(table)}
     columns = [i for i in range(len(table.names)) if i not in used]
     if not columns:
         _check_once(table, keys)
         return block
-    numbers = table.numbers(columns, "features must be finite numbers (in float32)")
-    names = [table.names[i] for i in columns]
+    cells = pa.table(table.values(columns), names=[table.names[i] for i in columns])
     try:
-        made = block.with_features(numbers, ids=keys, names=names, fill_missing=fill_missing)
+        made = with_table(
+            block,
+            cells,
+            keys,
+            fill_missing=fill_missing,
+            decimal_comma=table.decimal_comma,
+            where=table.where,
+        )
     except RowError as error:
         raise table.error(error.rule, error.row) from None
     except UserError as error:

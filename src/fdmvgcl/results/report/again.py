@@ -16,6 +16,7 @@ _UPDATE_FLAGS = (
 )
 _MOST_UPDATES = 100
 _LONGEST_ID = 40
+_PAGES = "https://github.com/fdmvgcl/fdmvgcl/blob/main/docs/how-to"
 _NAMED = ("dim", "views", "epochs", "time", "seed", "device")  # settings that have an option of their own
 
 
@@ -67,22 +68,41 @@ def update_commands(run: dict[str, Any]) -> list[str]:
     return told
 
 
-def next_steps(records: Records) -> list[tuple[str, str]]:
-    """What can be asked of the vectors, and the command for this folder, run where the folder lies."""
+def next_steps(records: Records) -> list[tuple[str, str, str]]:
+    """What can be asked of the vectors, the command for this folder, run where the folder lies, and its page."""
     folder = shlex.quote(records.folder.path.resolve().name)
-    node = records.graph.ids[int(np.argmax(np.diff(records.graph.adjacency.indptr)))]
-    # What stands for an id that would not fit, or that a shell could not be given.
-    name = shlex.quote(node) if len(node) <= _LONGEST_ID and node.isprintable() and not node.startswith("-") else "ID"
+    name = _as_word(_example(records))
+    if records.graphs is not None:
+        first = [("Graphs like one", f"similar {folder} --id {name}", "similar")]
+        last = [("Graphs that are new", f"transform {folder} new-edges.csv -o new.parquet", "many-graphs")]
+    else:
+        first = [("Nodes like one", f"similar {folder} --id {name}", "similar")]
+        last = [
+            ("Missing edges", f"links {folder} --id {name}", "links"),
+            ("Odd nodes", f"anomalies {folder}", "anomalies"),
+            ("A graph that has changed", f"update {folder} new-edges.csv", "update"),
+        ]
     commands = [
-        ("Nodes like one", f"similar {folder} --id {name}"),
-        ("Groups", f"cluster {folder} -o clusters.csv"),
-        ("Labels of the rest", f"predict {folder} --labels some-labels.csv -o rest.csv"),
-        ("Missing edges", f"links {folder} --id {name}"),
-        ("Odd nodes", f"anomalies {folder}"),
-        ("A graph that has changed", f"update {folder} new-edges.csv"),
-        ("Vectors for other programs", f"export {folder} -o vectors.npy"),
+        *first,
+        ("Groups", f"cluster {folder} -o clusters.csv", "cluster"),
+        ("Labels of the rest", f"predict {folder} --labels some-labels.csv -o rest.csv", "predict"),
+        *last,
+        ("Vectors for other programs", f"export {folder} -o vectors.npy", "export"),
     ]
-    return [(told, f"fdmvgcl {command}") for told, command in commands]
+    return [(told, f"fdmvgcl {command}", f"{_PAGES}/{page}.md") for told, command, page in commands]
+
+
+def _example(records: Records) -> str:
+    """The node of most edges, or the graph of most nodes."""
+    if records.graphs is not None:
+        return records.graphs.ids[int(np.argmax(records.graphs.sizes))]
+    return records.graph.ids[int(np.argmax(np.diff(records.graph.adjacency.indptr)))]
+
+
+def _as_word(name: str) -> str:
+    """An id for the command line; ``ID`` for one that would not fit, or that a shell could not be given."""
+    fits = len(name) <= _LONGEST_ID and name.isprintable() and not name.startswith("-")
+    return shlex.quote(name) if fits else "ID"
 
 
 def _settings(model: FDMVGCL) -> dict[str, Any]:

@@ -27,7 +27,8 @@ function showSummary() {
 }
 
 function showAgain() {
-  for (const [what, command] of content.again.next) $("steps").append(el("dt", {}, what), el("dd", {}, el("code", {}, command)));
+  for (const [what, command, page] of content.again.next)
+    $("steps").append(el("dt", {}, el("a", { href: page }, what)), el("dd", {}, el("code", {}, command)));
   $("command").textContent = content.again.command;
   describe("settings", content.again.settings);
   describe("versions", content.again.versions.length ? content.again.versions : [["–", "not recorded"]]);
