@@ -1,5 +1,7 @@
 """Flips at one node: those of a smaller budget first, as good as trying all, and never a certified node."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import torch
@@ -33,7 +35,7 @@ def test_each_budget_has_one_flip_more_at_the_node_and_a_larger_margin(
     values = [margin(victim, each.apply(graph), labels, node) for each in found]
     assert values == sorted(values)
     assert values[0] > margin(victim, graph, labels, node)
-    for fewer, more in zip(found, found[1:], strict=False):
+    for fewer, more in pairwise(found):
         assert set(map(tuple, fewer.flips.tolist())) < set(map(tuple, more.flips.tolist()))
     assert (found[-1].flips == node).any(axis=1).all()
 

@@ -24,14 +24,15 @@ def test_attacks_have_flipped_what_their_names_say(
         for strength in strengths:
             after = found.after(attack, strength).graph()
             flips = abs(after.adjacency - graph.adjacency).nnz // 2
-            assert flips == int(strength * (edges if attack == "metattack" else targets))
+            wanted = int(strength * (edges if attack == "metattack" else targets))
+            assert 0.98 * wanted <= flips <= wanted  # what two targets flip is not flipped
             assert after.ids == graph.ids
 
 
 def test_what_is_not_there_is_refused(tmp_path: Path, data_root: Path) -> None:
     with pytest.raises(ValueError, match="name must be one of"):
         load_attacked("photo")
-    with pytest.raises(ValueError, match="strength must be one of .* for metattack, got 0.3"):
+    with pytest.raises(ValueError, match=r"strength must be one of .* for metattack, got 0\.3"):
         load_attacked("cora", data_root).after("metattack", 0.3)
     with pytest.raises(InputError, match="to be had from ChandlerBang/Pro-GNN"):
         load_attacked("cora", tmp_path)
