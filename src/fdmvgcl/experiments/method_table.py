@@ -204,7 +204,8 @@ def effort(records: RecordFile, datasets: Sequence[str]) -> Table:
 
 def _seconds(records: RecordFile, dataset: str, method: str) -> float | None:
     found = [record for record in of_method(records, dataset, method, "default") if "seconds" in record]
-    return median(record.get("processor_seconds", record["seconds"]) for record in found) if found else None
+    each = [float(record.get("processor_seconds", record["seconds"])) for record in found]
+    return median(each) if each else None
 
 
 def waiting(records: RecordFile, datasets: Sequence[str]) -> str:

@@ -64,6 +64,14 @@ class OfMethods(Experiment, Protocol):
         """The same with these methods alone."""
 
 
+@runtime_checkable
+class Foreseen(Experiment, Protocol):
+    """An experiment that can say how long its runs take before there is any record."""
+
+    def seconds(self, runs: Sequence[Run], records: RecordFile) -> float:
+        """About how long these take in all."""
+
+
 def pending(runs: Sequence[Run], records: RecordFile) -> list[Run]:
     """Runs that have no record yet."""
     return [run for run in runs if records.find(run.key) is None]

@@ -66,6 +66,7 @@ def control(model: "FDMVGCL", prepared: Prepared, name: Control) -> "FDMVGCL":
         self_loops=model.diffusion.self_loops,
         activation="identity",
         view_scaling="none",
+        joins=model.diffusion.joins,
     )
     made: FDMVGCL = clone(model).set_params(
         dim=min(model.dim, columns.width),

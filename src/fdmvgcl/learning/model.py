@@ -224,6 +224,8 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
                 half of the machine's memory, and a temporary folder for what does not fit.
         """
         self.check_parameters()
+        if isinstance(graph, GraphSet) and self.diffusion.joins:
+            raise ArgumentError("joins", f"must be 0 for many graphs: they would join them; got {self.diffusion.joins}")
         sample = training_sample(graph, self.seed) if isinstance(graph, GraphSet) else graph
         # Structural features are those of one graph's nodes; marks, which many graphs have, mean the same in all.
         structure = "none" if isinstance(graph, GraphSet) else self.feature_settings.structure

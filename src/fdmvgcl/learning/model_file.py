@@ -36,6 +36,7 @@ LATER: dict[str, Any] = {
     "features.anchor": 0.0,
     "diffusion.rate": 1.0,
     "diffusion.learn_rate": False,
+    "diffusion.joins": 0.0,
     "schedule.train_rows": "all",
 }
 

@@ -20,6 +20,7 @@ from fdmvgcl.dynamics import LINEAR, Dynamics, held_bytes, make_dynamics, steppi
 from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.fractional._checks import count_steps
 from fdmvgcl.fractional.response import Filter, chebyshev_coefficients
+from fdmvgcl.graphs.alike import with_joins
 from fdmvgcl.graphs.assortativity import assortativity
 from fdmvgcl.graphs.encoding import Encoding
 from fdmvgcl.graphs.graph import Graph
@@ -290,6 +291,7 @@ def assemble(
 def _operator(model: "FDMVGCL", graph: Graph) -> Operator:
     prototype = prototype_of(model.diffusion, model.dim) or Dynamics()
     normalisation = model.diffusion.normalisation or prototype.normalisation
+    graph = with_joins(graph, model.diffusion.joins)
     return graph.operator(normalisation, model.diffusion.self_loops or prototype.self_loops)
 
 

@@ -106,6 +106,8 @@ class Diffusion(Settings):
         view_scaling: before the sum, each view's rows get unit length (``"rows"``), or the view is divided by one
             number (``"view"``), which keeps the differences in length between nodes, or nothing is done (``"none"``);
             ``"auto"`` takes ``"view"`` where the features' magnitudes are kept, else ``"rows"``.
+        joins: a defence against flipped edges: the weight of joins between nodes of like features that are put beside
+            the edges (:mod:`fdmvgcl.graphs.alike`); 0 is none. The more, the less edges count, right ones and false.
     """
 
     dynamics: "str | Factory" = "grand"
@@ -122,6 +124,7 @@ class Diffusion(Settings):
     self_loops: float = 0.0
     activation: Activation = "leaky"
     view_scaling: ViewScaling = "auto"
+    joins: float = 0.0
 
     def __post_init__(self) -> None:
         if not callable(self.dynamics) and not isinstance(self.dynamics, str):
@@ -130,7 +133,7 @@ class Diffusion(Settings):
         check_choice("scheme", self.scheme, SCHEMES)
         if self.skip != "auto":
             check_whole("skip", self.skip, 0)
-        for name in ("step", "skip_weight", "self_loops"):
+        for name in ("step", "skip_weight", "self_loops", "joins"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), 0, math.inf)
         check_number("rate", self.rate, 1e-3, math.inf)
