@@ -78,6 +78,7 @@ def embed(
     time: o.Time = None,
     structure: o.StructureUse = None,
     train_rows: o.TrainRows = None,
+    basis_dtype: o.BasisDtype = None,
     control: o.Control = None,
     seed: o.Seed = None,
     device: o.Device = None,
@@ -99,7 +100,7 @@ def embed(
     from fdmvgcl.cli.sources import ReadOptions
 
     given = {"dim": dim, "views": views, "epochs": epochs, "time": time, "seed": seed, "device": device}
-    given["features.structure"] = structure
+    given |= {"features.structure": structure, "diffusion.basis_dtype": basis_dtype}
     given["schedule.train_rows"] = int(train_rows) if train_rows and train_rows.isdecimal() else train_rows
     model = model_of(settings, changes or (), given)
     reading = ReadOptions(

@@ -36,6 +36,7 @@ LATER: dict[str, Any] = {
     "diffusion.rate": 1.0,
     "diffusion.learn_rate": False,
     "schedule.train_rows": "all",
+    "diffusion.basis_dtype": "float32",
 }
 
 STRUCTURE_FILE = "structure.parquet"

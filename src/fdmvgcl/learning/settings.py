@@ -20,6 +20,7 @@ Initialisation = Literal["orthogonal", "joint", "whitened", "principal", "glorot
 StructureUse = Literal["auto", "only", "none"]
 FeatureScaling = Literal["auto", "none", "rows", "columns", "both"]
 ViewScaling = Literal["auto", "rows", "view", "none"]
+BasisDtype = Literal["float32", "float16"]
 
 ReadoutKind = Literal["sum-over-root", "mean", "sum", "max", "mean+deviation"]
 ReadoutViews = Literal["sum", "side-by-side"]
@@ -30,6 +31,7 @@ INITIALISATIONS = ("orthogonal", "joint", "whitened", "principal", "glorot")
 STRUCTURE_USES = ("auto", "only", "none")
 FEATURE_SCALINGS = ("auto", "none", "rows", "columns", "both")
 VIEW_SCALINGS = ("auto", "rows", "view", "none")
+BASIS_DTYPES = ("float32", "float16")
 READOUTS = ("sum-over-root", "mean", "sum", "max", "mean+deviation")
 READOUT_VIEWS = ("sum", "side-by-side")
 NORMALISATIONS = (None, "sym", "rw")
@@ -106,6 +108,8 @@ class Diffusion(Settings):
         view_scaling: before the sum, each view's rows get unit length (``"rows"``), or the view is divided by one
             number (``"view"``), which keeps the differences in length between nodes, or nothing is done (``"none"``);
             ``"auto"`` takes ``"view"`` where the features' magnitudes are kept, else ``"rows"``.
+        basis_dtype: what diffused features are kept in where rows are worked on in blocks, ``"float32"`` or
+            ``"float16"``, which halves them and rounds each to 2^-11 of its column's largest value.
     """
 
     dynamics: "str | Factory" = "grand"
@@ -122,6 +126,7 @@ class Diffusion(Settings):
     self_loops: float = 0.0
     activation: Activation = "leaky"
     view_scaling: ViewScaling = "auto"
+    basis_dtype: BasisDtype = "float32"
 
     def __post_init__(self) -> None:
         if not callable(self.dynamics) and not isinstance(self.dynamics, str):
@@ -139,6 +144,7 @@ class Diffusion(Settings):
         check_choice("normalisation", self.normalisation, NORMALISATIONS)
         check_choice("activation", self.activation, ACTIVATIONS)
         check_choice("view_scaling", self.view_scaling, VIEW_SCALINGS)
+        check_choice("basis_dtype", self.basis_dtype, BASIS_DTYPES)
         if self.learn_skip and self.skip == 0:
             rule = "must be left out without a skip-connection, whose weight it learns: skip is 0"
             raise ArgumentError("learn_skip", rule)
