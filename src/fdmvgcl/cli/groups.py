@@ -44,6 +44,7 @@ class ModelOptions:
     time: o.Time = None
     structure: o.StructureUse = None
     train_rows: o.TrainRows = None
+    basis_dtype: o.BasisDtype = None
     seed: o.Seed = None
     device: o.Device = None
     changes: o.Set = None
@@ -55,7 +56,7 @@ class ModelOptions:
 
         rows = self.train_rows
         given = {name: getattr(self, name) for name in ("dim", "views", "epochs", "time", "seed", "device")}
-        given["features.structure"] = self.structure
+        given |= {"features.structure": self.structure, "diffusion.basis_dtype": self.basis_dtype}
         given["schedule.train_rows"] = int(rows) if rows and rows.isdecimal() else rows
         return model_of(self.settings, self.changes or (), given)
 

@@ -204,7 +204,7 @@ def effort(records: RecordFile, datasets: Sequence[str]) -> Table:
 
 def _seconds(records: RecordFile, dataset: str, method: str) -> float | None:
     found = [record for record in of_method(records, dataset, method, "default") if "seconds" in record]
-    each = [float(record.get("processor_seconds", record["seconds"])) for record in found]
+    each = [float(record["processor_seconds" if "processor_seconds" in record else "seconds"]) for record in found]
     return median(each) if each else None
 
 

@@ -38,6 +38,7 @@ LATER: dict[str, Any] = {
     "diffusion.learn_rate": False,
     "diffusion.joins": 0.0,
     "schedule.train_rows": "all",
+    "diffusion.basis_dtype": "float32",
 }
 
 STRUCTURE_FILE = "structure.parquet"
