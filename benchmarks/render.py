@@ -7,15 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from fdmvgcl.experiments import RecordFile
-from fdmvgcl.experiments.method_table import rank_table, supervised_note, told_leads
+from fdmvgcl.experiments.method_table import rank_table, supervised_note, told_leads, waiting
 from fdmvgcl.experiments.node_table import readings, told_controls
 from fdmvgcl.experiments.nodes import DEVELOPMENT, HELD_OUT
+from fdmvgcl.experiments.robustness import Robustness
+from fdmvgcl.experiments.robustness.tables import summary
+from fdmvgcl.experiments.tables import percent
 
 ROOT = Path(__file__).parent.parent
 START, END = "<!-- speed: made by benchmarks/render.py from benchmarks/results -->", "<!-- end of speed -->"
 
 ACCURACY = ("<!-- accuracy: made by benchmarks/render.py from results/nodes -->", "<!-- end of accuracy -->")
+ROBUSTNESS = ("<!-- robustness: made by benchmarks/render.py from results/robustness -->", "<!-- end of robustness -->")
 READINGS = ("<!-- readings: made by benchmarks/render.py from results/nodes -->", "<!-- end of readings -->")
+ROBUSTNESS_PAGES = ("robustness.md", "theory.md")
 
 
 def record(name: str) -> dict[str, Any]:
@@ -174,6 +179,21 @@ def similar_section() -> str:
     )
 
 
+def files_section() -> str:
+    """Empty until there is a record."""
+    if not (ROOT / "benchmarks" / "results" / "files.json").exists():
+        return ""
+    rows = [(name, f"{seconds:.2f}") for name, seconds in record("files")["measured"].items()]
+    return (
+        "\n## Users' files\n\n"
+        "Processor time of all threads (`benchmarks/files.py`). Edges have ids that are texts, and weights; beside the "
+        "graph stands what Arrow takes to read the same file into a table. Features are numbers, some with blanks, "
+        "categories, truth values and dates, written as text. A file that is not there is told of by a process of its "
+        "own.\n\n"
+        f"{table(['what', 's of CPU'], rows)}\n"
+    )
+
+
 def after_section() -> str:
     """Each command by itself, and exports beside the disk."""
     found = record("after")
@@ -208,6 +228,39 @@ process takes to start. Text is held up by its decimals, not by the disk. Memory
 vectors.
 
 {table(["command", "MB", "s", "alone, s", "disk, s", "peak MB", "memory, copies"], files)}
+"""
+
+
+def attacks_section() -> str:
+    """Attacks on Cora; empty until there is a record."""
+    if not (ROOT / "benchmarks" / "results" / "attacks.json").exists():
+        return ""
+    found = record("attacks")
+    measured, rate = found["measured"], found["summary"]["rate"]
+    told = {
+        "metattack": "Metattack, a flip",
+        "nettack": "Nettack, a target and flip",
+        "gradient": "gradient of every pair through encoder and probe",
+        "greedy": f"adaptive greedy, {rate:.0%} of the edges",
+        "prbcd": f"adaptive PRBCD, {rate:.0%} of the edges",
+    }
+    rows = [
+        (
+            told[name],
+            f"{each['seconds']:.2g}" if each["seconds"] < 10 else f"{each['seconds']:.0f}",
+            f"{each['bytes'] / 1e6:.0f}",
+            percent(each.get("accuracy")),
+        )
+        for name, each in measured.items()
+    ]
+    return f"""
+## Attacks
+
+On Cora, each in a process of its own (`benchmarks/attacks.py`). The gradient is of all
+{measured["gradient"]["pairs"]:,} pairs of nodes, edges or not. Accuracy is that of the defaults' probe on the test
+nodes of the public split.
+
+{table(["attack", "s", "peak MB of the process", "accuracy left, %"], rows)}
 """
 
 
@@ -302,7 +355,7 @@ a triangular factor are left out. All steps of one penalty, with one thread, as 
 ## Growth
 
 {growth_table()}
-{similar_section()}{after_section()}{graphs_section()}"""
+{similar_section()}{files_section()}{after_section()}{graphs_section()}{attacks_section()}"""
 
 
 def accuracy_summary() -> str:
@@ -310,6 +363,7 @@ def accuracy_summary() -> str:
     records = RecordFile(ROOT / "results" / "nodes" / "records.jsonl")
     datasets = (*DEVELOPMENT, *HELD_OUT)
     told = [*told_leads(records, datasets), *told_controls(records, datasets), supervised_note(records, datasets)]
+    told.append(waiting(records, datasets))
     ranks = rank_table(records, datasets)
     parts = ["\n".join(f"- {sentence}" for sentence in told if sentence), ranks.markdown() if ranks.rows else ""]
     return "\n\n".join(filter(None, parts)).rstrip()
@@ -320,6 +374,13 @@ def readings_table() -> str:
     records = RecordFile(ROOT / "results" / "nodes" / "records.jsonl")
     made = readings(records, (*DEVELOPMENT, *HELD_OUT))
     return replace(made, title="Test accuracy in %, as published").markdown().rstrip()
+
+
+def robustness_table() -> str:
+    """Of docs/robustness.md and docs/theory.md; empty until there are records."""
+    records = RecordFile(ROOT / "results" / "robustness" / "records.jsonl")
+    made = summary(records, Robustness.datasets)
+    return table(made.header, made.rows) if made.rows else ""
 
 
 def replaced(text: str, marks: tuple[str, str], content: str) -> str:
@@ -338,3 +399,6 @@ if __name__ == "__main__":
     (ROOT / "docs" / "speed.md").write_text(rendered_page())
     page = ROOT / "docs" / "accuracy.md"
     page.write_text(replaced(page.read_text(), READINGS, readings_table()))
+    for name in ROBUSTNESS_PAGES:
+        page = ROOT / "docs" / name
+        page.write_text(replaced(page.read_text(), ROBUSTNESS, robustness_table()))

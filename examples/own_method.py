@@ -1,9 +1,6 @@
-"""A method of one's own beside those of the library: whatever meets the protocol joins.
+"""A method of one's own beside the library's: what meets the protocol joins (python examples/own_method.py)."""
 
-python examples/own_method.py
-"""
-
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -22,14 +19,14 @@ class SmoothedSVD:
     dim: int = 32
     rounds: int = 2
     seed: int = 0
-    history_: list[dict[str, Any]] = field(default_factory=list, init=False)
 
     @property
     def settings(self) -> dict[str, Any]:
-        return {"dim": self.dim, "rounds": self.rounds, "seed": self.seed}
+        return asdict(self)
 
     def fit(self, graph: Any) -> Self:
         self.svd_ = TruncatedSVD(self.dim, random_state=self.seed).fit(self._smoothed(graph))
+        self.history_: list[dict[str, Any]] = []
         return self
 
     def transform(self, graph: Any) -> np.ndarray:
@@ -38,22 +35,18 @@ class SmoothedSVD:
     def fit_transform(self, graph: Any) -> np.ndarray:
         return self.fit(graph).transform(graph)
 
-    def _smoothed(self, graph: Any) -> np.ndarray:
-        taken = as_graph(graph)
-        x = np.asarray(taken.features, dtype=np.float64)
+    def _smoothed(self, given: Any) -> np.ndarray:
+        graph = as_graph(given)
+        x = np.asarray(graph.features, dtype=np.float64)
         for _ in range(self.rounds):
-            x = (x + taken.adjacency @ x) / (1 + taken.degrees[:, None])
+            x = (x + graph.adjacency @ x) / (1 + graph.degrees[:, None])
         return x
 
 
-def main() -> None:
+if __name__ == "__main__":
     digits = benchmark("digits")
     methods: dict[str, Embedder] = {"own": SmoothedSVD(), "spectral": make_method("spectral", dim=32)}
     for name, method in methods.items():
         rows = method.fit_transform(digits.graph)
         outcomes = evaluate([Trial({}, lambda rows=rows: [rows])], digits.dataset.labels, digits.splits[:2])
         print(f"{name:8} {np.mean([outcome.test for outcome in outcomes]):.3f}  {method.settings}")
-
-
-if __name__ == "__main__":
-    main()

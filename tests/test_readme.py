@@ -11,5 +11,8 @@ def test_figures_in_the_readme_are_those_of_the_records() -> None:
     readme = (ROOT / "README.md").read_text()
     assert render["rendered"](readme) == readme, "run `python benchmarks/render.py`"
     assert render["rendered_page"]() == (ROOT / "docs" / "speed.md").read_text(), "run `python benchmarks/render.py`"
+    for name in render["ROBUSTNESS_PAGES"]:
+        page, table = (ROOT / "docs" / name).read_text(), render["robustness_table"]()
+        assert render["replaced"](page, render["ROBUSTNESS"], table) == page, "run `python benchmarks/render.py`"
     page, marks = (ROOT / "docs" / "accuracy.md").read_text(), render["READINGS"]
     assert render["replaced"](page, marks, render["readings_table"]()) == page, "run `python benchmarks/render.py`"

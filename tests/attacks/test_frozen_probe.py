@@ -18,6 +18,7 @@ from fdmvgcl.attacks.victim import accuracy
 from fdmvgcl.datasets import Split
 from fdmvgcl.diffusion.linear import apply_filter
 from fdmvgcl.evaluation import Search, Trial, evaluate
+from fdmvgcl.graphs.alike import joins_of
 from fdmvgcl.graphs.operators import Operator
 
 from .conftest import fitted, planted, thirds
@@ -29,6 +30,8 @@ DIFFUSIONS = {
     "random walk": Diffusion(skip=0, normalisation="rw", activation="identity", view_scaling="none"),
     "loops": Diffusion(skip=0, self_loops=1.0),
     "random walk with loops": Diffusion(skip=0, normalisation="rw", self_loops=0.5),
+    "joins": Diffusion(skip=0, joins=0.3),
+    "random walk with joins": Diffusion(skip=0, joins=0.3, normalisation="rw", self_loops=0.5),
     "stepped": Diffusion(skip=0, scheme="trapezoid", step=0.5),
 }
 
@@ -53,9 +56,12 @@ def by_autograd(victim: FrozenProbe, graph: Graph, pairs: NDArray[np.int64], los
     weight = torch.from_numpy(np.asarray(graph.adjacency[pairs[:, 0], pairs[:, 1]]).ravel()).requires_grad_()
     ends = torch.from_numpy(np.concatenate([pairs, pairs[:, ::-1]]).T.copy())
     table, like = victim.encoding.prepare(graph)
+    held = weight + torch.from_numpy(np.asarray(joins_of(graph.features)[pairs[:, 0], pairs[:, 1]]).ravel()) * (
+        victim.encoding.joins
+    )
     operator = Operator.from_edges(
         ends,
-        torch.cat([weight, weight]),
+        torch.cat([held, held]),
         graph.num_nodes,
         normalisation=like.normalisation,
         self_loops=like.self_loops,

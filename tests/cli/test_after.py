@@ -2,14 +2,12 @@
 
 import json
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
 import pytest
-import torch
 from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, Graph, cli
@@ -35,15 +33,6 @@ def done(*args: object) -> SimpleNamespace:
 
 def rows(text: str) -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines()]
-
-
-@pytest.fixture(autouse=True)
-def _in_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.chdir(tmp_path)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture

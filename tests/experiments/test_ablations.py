@@ -67,14 +67,32 @@ def test_variants_are_compared_by_the_seeds_that_all_have(tmp_path: Path) -> Non
 
 
 def test_cost_measures_and_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    record = measure("karate", 0)
+    record = measure("fd-mvgcl", "karate", 0)
     assert record["nodes"] == 34
     assert 1 <= record["epochs"] <= FDMVGCL().epochs
     assert record["peak_bytes"] > 50 << 20
     assert 0 < record["epoch_seconds"] * record["epochs"] < record["train_seconds"] * 2
     records = RecordFile(tmp_path / "records.jsonl")
     for seed, seconds in enumerate((3.0, 1.0, 2.0)):
-        records.append({"key": {"dataset": "cora", "seed": seed}, **record, "train_seconds": seconds})
-    Cost().render(records, tmp_path)
+        key = {"dataset": "cora", "method": "fd-mvgcl", "seed": seed}
+        records.append({"key": key, **record, "train_seconds": seconds, "accuracy": 0.83})
+    assert [path.name for path in Cost().render(records, tmp_path)] == ["cost.md", "cost.txt"]
     (row,) = [line for line in (tmp_path / "cost.txt").read_text().splitlines() if line.startswith("cora")]
     assert row.split()[2] == "2.0"
+
+
+def test_cost_of_another_method_is_a_ratio_to_ours_and_says_who_is_reached_when(tmp_path: Path) -> None:
+    records = RecordFile(tmp_path / "records.jsonl")
+    same = {"nodes": 9, "epochs": 2, "epoch_seconds": 1.0, "inference_seconds": 0.5, "peak_bytes": 2**20}
+    for method, seconds, accuracy in (("fd-mvgcl", 2.0, 0.83), ("dgi", 8.0, 0.82), ("grace", 3.0, 0.8)):
+        key = {"dataset": "cora", "method": method, "seed": 0}
+        records.append({"key": key, **same, "train_seconds": seconds, "accuracy": accuracy})
+    written = Cost().render(records, tmp_path)
+    assert (tmp_path / "cost.png") in written
+    told = (tmp_path / "cost.md").read_text()
+    assert "| DGI | 2 | 8.0 (4 ×) | 0.50 (1 ×) | 1 (1 ×) | 82.0 |" in told
+    assert "| cora | DGI | 82.0 | 83.0 | yes, in 0.25 of its seconds |" in told
+    key = {"dataset": "cora", "method": "bgrl", "seed": 0}
+    records.append({"key": key, **same, "train_seconds": 4.0, "accuracy": 0.84})
+    Cost().render(records, tmp_path)
+    assert "| cora | BGRL | 84.0 | 83.0 | no, after 0.50 of its seconds |" in (tmp_path / "cost.md").read_text()

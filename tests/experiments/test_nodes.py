@@ -9,6 +9,8 @@ import pytest
 
 from fdmvgcl.experiments import EXPERIMENTS, OfMethods, RecordFile, Run
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed, embed_with_start
+from fdmvgcl.experiments.entrants import ENTRANTS
+from fdmvgcl.experiments.method_table import ranks, waiting
 from fdmvgcl.experiments.node_table import READINGS, above_control, added, best_control, summary
 
 SMALL: dict[str, Any] = {"dim": 16, "views": 2, "epochs": 2}
@@ -32,8 +34,8 @@ def test_runs_cover_controls_and_rows_and_their_keys_differ() -> None:
         assert ours.count(reading) == 3
         assert reading not in theirs
     assert (ours.count("default"), theirs.count("default"), large.count("default")) == (6, 5, 3)
-    for rows, seeds in ((ours, 5), (theirs, 5), (large, 3), (rows_of("digits", runs), 5)):
-        assert (rows.count("trial"), rows.count("tuned")) == (12, seeds)
+    for rows, trials, seeds in ((ours, 12, 5), (theirs, 12, 5), (large, 4, 3), (rows_of("digits", runs), 12, 5)):
+        assert (rows.count("trial"), rows.count("tuned")) == (trials, seeds)
     assert rows_of("cora", runs, "gcn").count("default") == 5
 
 
@@ -177,3 +179,36 @@ def test_records_of_other_methods_do_not_count_as_ours(tmp_path: Path) -> None:
     assert "**83.0**" in _main_table(tmp_path)
     assert "90.0" not in _main_table(tmp_path)
     assert "| texas | – | – | DGI | -7.0 (" in (tmp_path / "nodes.md").read_text()
+
+
+def test_effort_shows_the_budget_and_what_went_beyond_it(tmp_path: Path) -> None:
+    records = RecordFile(tmp_path / "records.jsonl")
+    for dataset, method, seconds in (("cora", "dgi", 12.0), ("cora", "bgrl", 400.0), ("photo", "bgrl", 900.0)):
+        key = {"dataset": dataset, "method": method, "row": "default", "seed": 0}
+        records.append({"key": key, "test": [0.5], "seconds": 1e6, "processor_seconds": seconds})
+    EXPERIMENTS["nodes"].render(records, tmp_path)
+    told = (tmp_path / "nodes.md").read_text().partition("**Effort")[2]
+    assert "| cora | 12 | 5 | 12 | 400 |" in told
+    assert "| photo | 4 | 3 | – | 900 |" in told
+    assert "and 12 trials all the same: BGRL on cora." in told
+
+
+def test_what_waits_to_be_run_is_named(tmp_path: Path) -> None:
+    records = RecordFile(tmp_path / "records.jsonl")
+    for method in ENTRANTS[1:-1]:
+        key = {"dataset": "cora", "method": method, "row": "default", "seed": 0}
+        records.append({"key": key, "test": [0.5]})
+    told = waiting(records, ("cora", "photo"))
+    assert f"{len(ENTRANTS) - 2} of {4 * len(ENTRANTS)} rows" in told
+    assert told.endswith("No row yet of FD-MVGCL, FROND-like (supervised).")
+
+
+def test_a_method_with_few_data_sets_does_not_take_the_others_out_of_the_ranks(tmp_path: Path) -> None:
+    records = RecordFile(tmp_path / "records.jsonl")
+    for place, dataset in enumerate(("cora", "photo", "texas")):
+        for method, score in (("dgi", 0.6), ("grace", 0.5), *((("bgrl", 0.9),) if place == 0 else ())):
+            key = {"dataset": dataset, "method": method, "row": "default", "seed": 0}
+            records.append({"key": key, "test": [score]})
+    found = ranks(records, ("cora", "photo", "texas"), "default")
+    assert found is not None
+    assert found[:2] == (("dgi", "grace"), ["cora", "photo", "texas"])

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from fdmvgcl.datasets import Split
 from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.evaluation import hide_test
-from fdmvgcl.experiments import RecordFile, Run, carry_out, entrants, spaces, trials
+from fdmvgcl.experiments import RecordFile, Run, budget, carry_out, entrants, spaces, trials
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed
 from fdmvgcl.experiments.entrants import ENTRANTS, entrant, refusal
 from fdmvgcl.experiments.redraw import redrawn
@@ -33,7 +34,7 @@ def test_a_draw_is_the_same_every_time_valid_and_begins_with_the_defaults(method
     drawn = spaces.draw(method)
     assert drawn == spaces.draw(method)
     assert drawn[0] == {}
-    assert len(drawn) == (spaces.TRIALS if method != "spectral" else 7)
+    assert len(drawn) == (budget.TRIALS if method != "spectral" else 7)
     assert len({json.dumps(settings) for settings in drawn}) == len(drawn)
     assert json.loads(json.dumps(drawn)) == drawn
     for settings in drawn:
@@ -212,7 +213,7 @@ def test_tuned_records_were_chosen_from_the_trials_on_record() -> None:
 
 
 def test_a_method_that_compares_all_pairs_is_refused_a_large_graph() -> None:
-    nodes = entrants.MANY_TO_PAIR + 1
+    nodes = budget.MANY_TO_PAIR + 1
     path = np.stack([np.arange(nodes - 1), np.arange(1, nodes)])
     large = Graph.from_scipy(_adjacency(path, nodes))
     for method in ("grace", "graphacl"):
@@ -221,9 +222,23 @@ def test_a_method_that_compares_all_pairs_is_refused_a_large_graph() -> None:
     assert refusal("fd-mvgcl", large) is None
 
 
-def _adjacency(edges: np.ndarray, nodes: int) -> Any:
-    from scipy import sparse
+def test_a_method_that_filters_all_features_is_refused_a_wide_table() -> None:
+    wide = Graph.from_scipy(sparse.eye_array(50, k=1).tocsr(), sparse.csr_array((50, 1_000_000), dtype=np.float32))
+    assert "polygcl filters all features in every step" in str(refusal("polygcl", wide))
+    assert refusal("dgi", wide) is None
 
+
+def test_no_row_is_trained_for_longer_than_the_budget() -> None:
+    for method in ENTRANTS:
+        for settings in spaces.draw(method):
+            given = budget.within(method, settings)
+            made = make_classifier(method, **given) if method in CLASSIFIERS else make_method(method, **given)
+            assert made.settings.get("epochs", 0) <= budget.MOST_EPOCHS
+    assert budget.within("grace", {}) == {}
+    assert budget.within("bgrl", {"dim": 8}) == {"dim": 8, "epochs": 1000}
+
+
+def _adjacency(edges: np.ndarray, nodes: int) -> Any:
     half = sparse.coo_array((np.ones(edges.shape[1]), tuple(edges)), shape=(nodes, nodes))
     return (half + half.T).tocsr()
 
@@ -231,6 +246,13 @@ def _adjacency(edges: np.ndarray, nodes: int) -> Any:
 def test_what_does_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fdmvgcl.methods.base.machine_memory", lambda: 1 << 10)
     assert "this machine has" in str(refusal("dgi", benchmark("karate").graph))
+
+
+def test_a_method_whose_package_is_missing_is_named_and_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fdmvgcl.methods.walks.find_spec", lambda _: None)
+    assert "pip install 'fdmvgcl[walks]'" in str(refusal("node2vec", benchmark("karate").graph))
+    with pytest.raises(UserError, match="needs gensim"):
+        make_method("node2vec").fit(benchmark("karate").graph)
 
 
 def test_a_misspelt_method_gets_its_near_misses() -> None:

@@ -382,7 +382,7 @@ def test_weights_that_cannot_be_are_refused_by_name(name: str, value: float) -> 
 def test_joint_projections_begin_orthogonal_between_views() -> None:
     graph = Graph.from_networkx(nx.karate_club_graph()).with_features(np.random.default_rng(0).normal(size=(34, 5)))
     for dim, exact in ((16, True), (8, False)):
-        model = FDMVGCL(dim=dim, views=3, epochs=0, features=table_alone(initialisation="joint")).fit(graph)
+        model = FDMVGCL(dim=dim, views=3, epochs=0, features=table_alone(initialisation="joint", anchor=0)).fit(graph)
         stacked = model.encoder_.weight.detach().flatten(0, 1)
         gram = (stacked @ stacked.T if exact else stacked.T @ stacked).numpy()
         np.testing.assert_allclose(gram, np.eye(len(gram)) * (1 if exact else 15 / 8), atol=1e-5)
@@ -391,7 +391,7 @@ def test_joint_projections_begin_orthogonal_between_views() -> None:
 def test_the_sum_of_joint_views_begins_as_their_concatenation() -> None:
     graph = Graph.from_networkx(nx.karate_club_graph()).with_features(np.random.default_rng(0).normal(size=(34, 5)))
     joint = {
-        "features": table_alone(initialisation="joint"),
+        "features": table_alone(initialisation="joint", anchor=0),
         "diffusion": Diffusion(activation="identity"),
     }
     model = FDMVGCL(dim=16, views=3, epochs=0, **joint).fit(graph)

@@ -133,7 +133,8 @@ def test_a_record_tells_of_pairs_and_views() -> None:
 
 def test_a_record_describes_the_views_that_its_step_began_with() -> None:
     """Not those after the step: an untrained model's views are in the first record."""
-    graph, settings = small_graph(), {"dim": 20, "views": 3, "diffusion": Diffusion(view_scaling="rows")}
+    graph = small_graph()
+    settings = {"dim": 20, "views": 3, "diffusion": Diffusion(view_scaling="rows"), "features": Features(anchor=0)}
     untrained = torch.from_numpy(FDMVGCL(**settings, epochs=0).fit(graph).transform_views(graph))
     first = FDMVGCL(**settings, epochs=2).fit(graph).history_[0]
     assert first["uniformity"] == pytest.approx([uniformity(view) for view in untrained], abs=1e-4)

@@ -7,8 +7,9 @@ import pytest
 import torch
 from torch.autograd import gradcheck
 
+from fdmvgcl.methods import contrast
 from fdmvgcl.methods.bgrl import cosine_decay, follow, mean_cosine
-from fdmvgcl.methods.contrast import similarity_sums
+from fdmvgcl.methods.contrast import own_similarity_sums, similarity_sums
 from fdmvgcl.methods.dgi import DGI, told_apart
 from fdmvgcl.methods.grace import info_nce
 from fdmvgcl.methods.graphacl import asymmetric_loss, entry_products
@@ -73,6 +74,22 @@ def test_chunks_have_the_gradients_of_the_whole() -> None:
     for whole, parts in zip(*found, strict=True):
         torch.testing.assert_close(whole, parts)
     torch.testing.assert_close(found[0][0], (rows(7, 4, 0) @ rows(5, 4, 1).T / 2).exp().sum(1))
+
+
+@pytest.mark.parametrize("chunk", [None, 2, 3, 100])
+def test_pairs_looked_at_once_give_the_sums_and_gradients_of_all_pairs(
+    chunk: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contrast, "BLOCK", 3)
+    found = []
+    for sums in (lambda x: similarity_sums(x, x, 0.7)[0], lambda x: own_similarity_sums(x, 0.7, chunk)):
+        a = rows(7, 4, 0).requires_grad_()
+        each = sums(a)
+        each.log().sum().backward()
+        found.append((each.detach(), a.grad))
+    for whole, once in zip(*found, strict=True):
+        torch.testing.assert_close(whole, once)
+    assert gradcheck(lambda x: own_similarity_sums(x, 0.7, chunk), (rows(5, 3, 1).requires_grad_(),))
 
 
 def test_graphacl_edge_by_edge(planted: Any) -> None:

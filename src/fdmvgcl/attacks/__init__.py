@@ -10,6 +10,7 @@ from fdmvgcl.attacks.metattack import metattack
 from fdmvgcl.attacks.nettack import nettack
 from fdmvgcl.attacks.perturbation import Perturbation
 from fdmvgcl.attacks.random_edges import random_edges
+from fdmvgcl.attacks.single_node import at_node
 from fdmvgcl.attacks.surrogate import SupervisedDiffusion, SurrogateGCN, TrainedVictim, train_supervised
 from fdmvgcl.attacks.transfer import transfer_prbcd
 from fdmvgcl.attacks.victim import DifferentiableVictim, Gradients, Victim, WhiteBox, accuracy, predictions
@@ -29,6 +30,7 @@ __all__ = [
     "Victim",
     "WhiteBox",
     "accuracy",
+    "at_node",
     "certify",
     "dice",
     "edge_budget",

@@ -12,6 +12,7 @@ from torch import Tensor
 from fdmvgcl.diffusion.linear import apply_filter, make_filter
 from fdmvgcl.errors import ArgumentError
 from fdmvgcl.fractional.response import Filter
+from fdmvgcl.graphs.alike import with_joins
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.operators import Normalisation, Operator
 from fdmvgcl.learning.encoder import FeatureMatrix, activated
@@ -33,6 +34,8 @@ class Encoding:
         weight: W, shape (K, F, d); None for the identity.
         activation, scaling: see :class:`~fdmvgcl.learning.settings.Diffusion`.
         norms: of the clean views, for ``scaling="view"``, shape (K,).
+        joins: weight of the joins that ``prepare`` puts beside the edges.
+        anchored: how many of the columns have no activation and are scaled by themselves.
     """
 
     transform: FeatureTransform
@@ -42,6 +45,8 @@ class Encoding:
     activation: Activation = "identity"
     scaling: ViewScaling = "none"
     norms: NDArray[np.float32] | None = None
+    joins: float = 0.0
+    anchored: int = 0
 
     @classmethod
     def of_model(cls, model: FDMVGCL) -> "Encoding":
@@ -62,10 +67,12 @@ class Encoding:
             chosen.features,
             partial(_as_the_model_does, model),
             spec,
-            encoder.weight.detach(),
+            encoder.whole_weight.detach(),
             encoder.activation,
             chosen.view_scaling,
             model.view_norms_,
+            model.diffusion.joins,
+            encoder.anchored,
         )
 
     @classmethod
@@ -76,17 +83,18 @@ class Encoding:
         time: float,
         scaling: FeatureScaling = "rows",
         normalisation: Normalisation = "sym",
+        joins: float = 0.0,
     ) -> "Encoding":
         """Features diffused once, without projection or activation."""
         transform = FeatureTransform.fit(graph, scaling)
-        prepare = partial(_plainly, transform, normalisation)
-        return cls(transform, prepare, make_filter(torch.tensor([alpha]), time))
+        prepare = partial(_plainly, transform, normalisation, joins)
+        return cls(transform, prepare, make_filter(torch.tensor([alpha]), time), joins=joins)
 
     @classmethod
     def raw(cls, graph: Graph, scaling: FeatureScaling = "rows") -> "Encoding":
         """The features, which no edge can touch."""
         transform = FeatureTransform.fit(graph, scaling)
-        return cls(transform, partial(_plainly, transform, "sym"), None)
+        return cls(transform, partial(_plainly, transform, "sym", 0.0), None)
 
     def views(self, graph: Graph) -> Tensor:
         """Shape (K, N, d), float32."""
@@ -97,7 +105,13 @@ class Encoding:
 
     def finished(self, diffused: Tensor) -> Tensor:
         """Activated, which may happen in place, and scaled."""
-        return scale_views(activated(diffused, self.activation), self.scaling, self._norms)
+        return scale_views(
+            activated(diffused, self.activation, self.anchored), self.scaling, self._norms, self.anchored
+        )
+
+    def degrees(self, graph: Graph) -> NDArray[np.float64]:
+        """Sums of all that a node is joined by, but for self-loops, shape (N,)."""
+        return with_joins(graph, self.joins).degrees
 
     @property
     def _norms(self) -> Tensor:
@@ -109,5 +123,7 @@ def _as_the_model_does(model: FDMVGCL, graph: Graph) -> tuple[FeatureMatrix, Ope
     return prepared.features, prepared.operator
 
 
-def _plainly(transform: FeatureTransform, normalisation: Normalisation, graph: Graph) -> tuple[FeatureMatrix, Operator]:
-    return FeatureMatrix.of(*transform.apply(graph)), graph.operator(normalisation)
+def _plainly(
+    transform: FeatureTransform, normalisation: Normalisation, joins: float, graph: Graph
+) -> tuple[FeatureMatrix, Operator]:
+    return FeatureMatrix.of(*transform.apply(graph)), with_joins(graph, joins).operator(normalisation)

@@ -143,7 +143,7 @@ class FrozenProbe:
             value, inner = self._backward((x[None] if weight is None else x @ weight), loss)
             by_x = inner.sum(0) if weight is None else (inner @ weight.mT).sum(0)
             return Gradients(value, np.zeros(len(pairs)), self._by_features(graph, by_x) if features else None)
-        degrees = torch.from_numpy(graph.degrees).to(dtype) + operator.self_loops
+        degrees = torch.from_numpy(encoding.degrees(graph)).to(dtype) + operator.self_loops
         root = None if operator.similarity is None else operator.similarity[:, None]
         start = x if root is None else x * root
         coefficients = chebyshev_coefficients(encoding.spec, self.precision.tolerance).to(dtype)

@@ -47,18 +47,34 @@ def metattack(
         seed: of the surrogate's initial weights.
         progress: called after each gradient with flips made, the budget and the loss.
     """
+    return Perturbation(
+        flips_in_order(graph, labels, split, budget, per_gradient=per_gradient, seed=seed, progress=progress)
+    )
+
+
+def flips_in_order(
+    graph: Graph,
+    labels: NDArray[np.int64],
+    split: Split,
+    budget: int,
+    *,
+    per_gradient: int = 1,
+    seed: int = 0,
+    progress: Callable[[int, int, float], None] | None = None,
+) -> NDArray[np.int64]:
+    """The flips of :func:`metattack` as they were made, (≤ budget, 2); a smaller budget's are the first of them."""
     check_budget("budget", budget, num_pairs(graph.num_nodes), "the pairs of nodes")
     meta = MetaGradient(graph, labels, split, seed)
-    made = Perturbation()
-    while len(made.flips) < budget:
-        attacked = made.apply(graph)
+    made = np.empty((0, 2), dtype=np.int64)
+    while len(made) < budget:
+        attacked = Perturbation(made).apply(graph)
         loss, gradient = meta(attacked)
-        flips = _best(attacked, gradient, made.flips, min(per_gradient, budget - len(made.flips)))
+        flips = _best(attacked, gradient, made, min(per_gradient, budget - len(made)))
         if not len(flips):
             break
-        made = Perturbation(np.concatenate([made.flips, flips]))
+        made = np.concatenate([made, flips])
         if progress is not None:
-            progress(len(made.flips), budget, loss)
+            progress(len(made), budget, loss)
     return made
 
 

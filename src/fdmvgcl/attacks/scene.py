@@ -1,7 +1,7 @@
 """Attacks by name on one labelled graph, and how a victim stands under them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -55,6 +55,10 @@ class Scene:
         """A graph convolutional network, trained once."""
         return train_supervised(self.graph, self.labels, self.split, seed=self.seed)
 
+    def of(self, graph: Graph) -> "Scene":
+        """The same with other edges or features."""
+        return replace(self, graph=graph)
+
     def budget(self, rate: float) -> int:
         """Flips of edges at a rate."""
         return edge_budget(self.graph, rate)
@@ -85,6 +89,11 @@ def check_kind(kind: str) -> None:
         raise ArgumentError("kind", f"must be one of {', '.join(BLACK_BOX)}, got {kind!r}")
 
 
+def several_a_gradient(graph: Graph) -> int:
+    """Flips that Metattack takes from one gradient on a graph: one, as published, where that does not take hours."""
+    return 1 if graph.num_nodes <= _SLOW else 10
+
+
 def _random(scene: Scene, budget: int) -> Perturbation:
     return random_edges(scene.graph, budget, seed=scene.seed)
 
@@ -101,7 +110,7 @@ def _prbcd(scene: Scene, budget: int) -> Perturbation:
 
 
 def _metattack(scene: Scene, budget: int) -> Perturbation:
-    several = 1 if scene.graph.num_nodes <= _SLOW else 10
+    several = several_a_gradient(scene.graph)
     return metattack(scene.graph, scene.labels, scene.split, budget, per_gradient=several, seed=scene.seed)
 
 
@@ -119,6 +128,7 @@ BLACK_BOX: Mapping[str, Callable[[Scene, int], Perturbation]] = {
     "metattack": _metattack,
     "nettack": _nettack,
 }
+READING_FEATURES = ("prbcd", "metattack", "nettack")
 ADAPTIVE: Mapping[str, Callable[..., Perturbation]] = {"prbcd": prbcd, "greedy": greedy}
 
 # Projected gradient descent is PRBCD with all pairs in one block.

@@ -5,9 +5,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from fdmvgcl.attacks.budget import edge_budget
+from fdmvgcl.attacks.dice import check_labels
 from fdmvgcl.attacks.pairs import are_edges, edge_pairs
 from fdmvgcl.attacks.random_edges import random_edges
-from fdmvgcl.attacks.scene import Scene, check_kind
+from fdmvgcl.attacks.scene import READING_FEATURES, Scene, check_kind
 from fdmvgcl.cli.console import Reporter
 from fdmvgcl.cli.embed import describe
 from fdmvgcl.cli.sources import ReadOptions, open_source
@@ -41,7 +42,12 @@ def attack(
     opened = open_source(source, reading, data_root)
     graph = opened.graph
     describe(graph, reporter)
-    labelled = _labels(graph, kind, labels, None if opened.dataset is None else Labelled.of_data_set(opened.dataset))
+    if kind in READING_FEATURES and graph.features is None:
+        raise ArgumentError("features", f"must be given for {kind}: the attacker's own model reads them")
+    own = None if opened.dataset is None else Labelled.of_data_set(opened.dataset)
+    labelled = own if labels is None else Labelled.read(graph, labels, kind="classes", encoding=reading.encoding)
+    if kind != "random":
+        _check_labels(labelled, graph, kind)
     budget = edge_budget(graph, rate)
     with reporter.busy(f"{kind}: {budget} flips"), reporter.warnings():
         made = (
@@ -65,9 +71,7 @@ def write_edges(path: Path, graph: Graph) -> None:
     write_table(path, ends | ({"weight": weight} if graph.weighted else {}))
 
 
-def _labels(graph: Graph, kind: str, labels: Path | None, own: Labelled | None) -> Labelled | None:
-    if labels is not None:
-        return Labelled.read(graph, labels, kind="classes")
-    if own is None and kind != "random":
+def _check_labels(labelled: Labelled | None, graph: Graph, kind: str) -> None:
+    if labelled is None:
         raise ArgumentError("labels", f"must be given for {kind}: it needs to know what nodes should not be")
-    return own
+    check_labels(labelled.labels, graph)

@@ -33,11 +33,12 @@ def cluster(
     *,
     seed: int = 0,
     data_root: Path | None = None,
+    encoding: str | None = None,
 ) -> None:
     """Find them and give ids and numbers; on a terminal what the clusters are."""
     wanted.check([*folder.require().path.iterdir(), *([labels] if labels else [])])
     graph = load_either(folder.graph)
-    known = labels_of(folder, labels, graph, reporter, data_root)
+    known = labels_of(folder, labels, graph, reporter, data_root, encoding)
     with VectorFile(folder.embeddings) as file:
         z = file.read("z")
     with reporter.busy("looking for clusters"):

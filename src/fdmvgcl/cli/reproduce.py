@@ -8,7 +8,17 @@ from fdmvgcl.cli.console import Reporter
 from fdmvgcl.datasets import datasets as known_datasets
 from fdmvgcl.datasets import graph_datasets
 from fdmvgcl.errors import ArgumentError, InputError, UserError, near_misses
-from fdmvgcl.experiments import EXPERIMENTS, STUDIES, Experiment, OfMethods, RecordFile, Run, carry_out, pending
+from fdmvgcl.experiments import (
+    EXPERIMENTS,
+    STUDIES,
+    Experiment,
+    Foreseen,
+    OfMethods,
+    RecordFile,
+    Run,
+    carry_out,
+    pending,
+)
 from fdmvgcl.experiments.entrants import entrant
 from fdmvgcl.experiments.estimates import begun, expected_seconds
 from fdmvgcl.experiments.trials import choices, trial_runs
@@ -45,6 +55,8 @@ def reproduce(
     runs = experiment.runs(chosen, seeds)
     if isinstance(experiment, OfMethods):
         runs = _foreseen(runs, records, reporter, jobs)
+    if isinstance(experiment, Foreseen) and (left := pending(runs, records)):
+        reporter.remark(f"about {_duration(experiment.seconds(left, records) / jobs)} to go, give or take a half")
     _make(runs, records, reporter, jobs)
     folder.mkdir(parents=True, exist_ok=True)
     for path in experiment.render(records, folder):

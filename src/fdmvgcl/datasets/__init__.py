@@ -1,5 +1,6 @@
 """Built-in and benchmark data sets: ``load("cora")`` gives a graph, its labels and its splits."""
 
+from .attacked import STRENGTHS, AttackedDataset, load_attacked
 from .dataset import Dataset, Metric, Split, seeded_splits
 from .many import GraphDataset, GraphEntry, graph_datasets, load_graphs
 from .registry import Entry, datasets, load
@@ -9,6 +10,8 @@ from .statistics import MEASURED, PAPER, Statistics, paper_differences, statisti
 __all__ = [
     "MEASURED",
     "PAPER",
+    "STRENGTHS",
+    "AttackedDataset",
     "Dataset",
     "Entry",
     "GraphDataset",
@@ -21,6 +24,7 @@ __all__ = [
     "datasets",
     "graph_datasets",
     "load",
+    "load_attacked",
     "load_graphs",
     "paper_differences",
     "seeded_splits",

@@ -1,6 +1,6 @@
 """How well vectors know edges that they were made without, beside their controls."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -42,19 +42,17 @@ def compare_links(
     Raises:
         TooSmall: if there are too few edges, or pairs without one.
     """
-    from sklearn.metrics import average_precision_score, roc_auc_score  # late: slow to import
-
     count = draws or (DRAWS if graph.num_nodes <= MANY_NODES else 1)
     areas: dict[str, list[float]] = {}
     precisions: dict[str, list[float]] = {}
     for draw in range(count):
         rest, hidden, others = hide_edges(graph, seed + draw)
         pairs = np.concatenate([hidden, others])
-        truth = np.arange(len(pairs)) < len(hidden)
         numbered = partial(_numbered, step, f"{draw + 1} of {count}")
         for name, scores in _scores(model, rest, pairs, numbered):
-            areas.setdefault(name, []).append(float(roc_auc_score(truth, scores)))
-            precisions.setdefault(name, []).append(float(average_precision_score(truth, scores)))
+            area, precision = told_apart(scores, len(hidden))
+            areas.setdefault(name, []).append(area)
+            precisions.setdefault(name, []).append(precision)
     told = f"{SHARE:.0%} of the edges, hidden from a copy, against pairs of the same degrees"
     told += f", mean of {count} draws" if count > 1 else ", one draw"
     return standing_of("AUC", told, areas), standing_of("average precision", told, precisions)
@@ -69,9 +67,24 @@ def _scores(model: "FDMVGCL", rest: Graph, pairs: Pairs, step: "Step") -> Iterat
 
     for name, rows in refitted(model, rest, step):
         yield name, cosines(rows, pairs)
+    yield from neighbour_indices(rest, pairs).items()
+
+
+def told_apart(scores: Sequence[float] | NDArray[np.floating], hidden: int) -> tuple[float, float]:
+    """Area under the ROC curve and average precision of scores (n,), the first so many being those of hidden edges."""
+    from sklearn.metrics import average_precision_score, roc_auc_score  # late: slow to import
+
+    truth = np.arange(len(scores)) < hidden
+    return float(roc_auc_score(truth, scores)), float(average_precision_score(truth, scores))
+
+
+def neighbour_indices(rest: Graph, pairs: Pairs) -> dict[str, NDArray[np.floating]]:
+    """The indices of common neighbours and of Adamic and Adar for pairs (n, 2), which need no vectors."""
     joined = joined_pairs(rest)
     common = joined[pairs[:, 0]].multiply(joined[pairs[:, 1]])
     degrees = np.asarray(joined.sum(axis=1)).ravel()
     rarity = 1 / np.log(np.maximum(degrees, 2))  # a common neighbour has two
-    yield "common neighbours", np.asarray(common.sum(axis=1)).ravel()
-    yield "Adamic-Adar", np.asarray(common @ rarity).ravel()
+    return {
+        "common neighbours": np.asarray(common.sum(axis=1)).ravel(),
+        "Adamic-Adar": np.asarray(common @ rarity).ravel(),
+    }

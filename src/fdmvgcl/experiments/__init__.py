@@ -11,12 +11,14 @@ from fdmvgcl.experiments.loss_curves import LossCurves
 from fdmvgcl.experiments.nodes import Nodes
 from fdmvgcl.experiments.records import RecordFile
 from fdmvgcl.experiments.robustness import Robustness
-from fdmvgcl.experiments.runs import Experiment, OfMethods, Run, carry_out, pending
+from fdmvgcl.experiments.runs import Experiment, Foreseen, OfMethods, Run, carry_out, pending
 from fdmvgcl.experiments.studies import STUDIES
+from fdmvgcl.experiments.tasks import Tasks
 from fdmvgcl.experiments.theory import Theory
 
 _ALL: tuple[Experiment, ...] = (
     Nodes(),
+    Tasks(),
     VIEWS,
     DEPTH,
     DIM,
@@ -32,4 +34,4 @@ _ALL: tuple[Experiment, ...] = (
 )
 EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _ALL}
 
-__all__ = ["EXPERIMENTS", "STUDIES", "Experiment", "OfMethods", "RecordFile", "Run", "carry_out", "pending"]
+__all__ = ["EXPERIMENTS", "STUDIES", "Experiment", "Foreseen", "OfMethods", "RecordFile", "Run", "carry_out", "pending"]

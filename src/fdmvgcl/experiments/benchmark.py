@@ -87,8 +87,8 @@ def embed_with_start(graph: Graph, settings: Settings, seed: int) -> tuple[Embed
     """:func:`embed`, and the views of the same encoder before its first step, (K, N, d), ready to be summed too."""
     found: dict[int, Tensor] = {}
     embedded = embed(graph, settings, seed, after_steps((0,), Tensor.clone, found))
-    start = found[0]
-    return embedded, scale_views(start, embedded.model.chosen_.view_scaling, view_norms(start)).numpy()
+    start, chosen = found[0], embedded.model.chosen_
+    return embedded, scale_views(start, chosen.view_scaling, view_norms(start), chosen.anchored).numpy()
 
 
 def after_steps(grid: Collection[int], probe: Callable[[Tensor], Any], found: dict[int, Any]) -> Observer:

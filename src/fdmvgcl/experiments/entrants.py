@@ -20,11 +20,11 @@ from fdmvgcl.evaluation import COARSE, Trial, choose, hide_test, score
 from fdmvgcl.evaluation.fit import FEW
 from fdmvgcl.evaluation.metrics import likelihood
 from fdmvgcl.experiments.benchmark import Benchmark, Settings, embed, embed_with_start, scored
+from fdmvgcl.experiments.budget import too_long, within
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.experiments.redraw import redrawn
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.methods import CLASSIFIERS, METHODS, make_classifier, make_method
-from fdmvgcl.methods.base import Fitted
 from fdmvgcl.methods.registry import OURS
 
 ENTRANTS: tuple[str, ...] = (*METHODS, *CLASSIFIERS)
@@ -32,9 +32,6 @@ ENTRANTS: tuple[str, ...] = (*METHODS, *CLASSIFIERS)
 REDRAWS = 30
 # Few training nodes want stronger penalties.
 _OF_REDRAWS = replace(COARSE, penalties=(10.0, 1.0, 0.1, 0.01))
-
-# Nodes; with more, comparing all pairs takes longer than the tables may.
-MANY_TO_PAIR = 10_000
 
 Rows = NDArray[np.float32]
 
@@ -56,21 +53,23 @@ def entrant(name: str) -> Entrant:
     """The method or supervised reference of this name; :class:`ArgumentError` with the near misses for none."""
     if name not in ENTRANTS:
         raise ArgumentError("method", f"{name!r} is none{near_misses(name, ENTRANTS)}")
-    if name in CLASSIFIERS:
-        return Classified(name)
+    return Classified(name) if name in CLASSIFIERS else embedder(name)
+
+
+def embedder(name: str) -> "Embedded":
+    """The label-free method of this name."""
     return Embedded(_ours if name == OURS else partial(_another, name))
 
 
 def refusal(name: str, graph: Graph) -> str | None:
-    """Why this method is not begun on a graph of this size; None where it is."""
+    """Why this method is not begun on this graph, for its size or for what is not installed; None where it is."""
     if name == OURS:
         return None
+    if told := too_long(name, graph):
+        return told
     made: Any = make_classifier(name) if name in CLASSIFIERS else make_method(name)
-    if hasattr(made, "chunk") and graph.num_nodes > MANY_TO_PAIR:
-        limit = f"more than {MANY_TO_PAIR:,} nodes"
-        return f"{name} compares all pairs of nodes, and {graph.num_nodes:,} are {limit}"
     try:
-        Fitted.check(made, graph)
+        made.check(graph)
     except UserError as error:
         return str(error)
     return None
@@ -105,7 +104,7 @@ def _ours(bench: Benchmark, settings: Settings, seed: int, with_start: bool) -> 
 
 
 def _another(name: str, bench: Benchmark, settings: Settings, seed: int, with_start: bool) -> Vectors:
-    method = make_method(name, **settings, seed=seed)
+    method = make_method(name, **within(name, dict(settings)), seed=seed)
     started = time.perf_counter()
     rows = method.fit_transform(bench.graph)
     told = _told(method, time.perf_counter() - started)

@@ -17,6 +17,7 @@ from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.evaluation import Search, diffused, majority, raw
 from fdmvgcl.experiments import published
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed, scored
+from fdmvgcl.experiments.budget import seeds_of, trials_of
 from fdmvgcl.experiments.entrants import ENTRANTS, entrant
 from fdmvgcl.experiments.node_table import READINGS, render
 from fdmvgcl.experiments.records import Record, RecordFile
@@ -29,7 +30,6 @@ from fdmvgcl.methods.registry import OURS
 
 DEVELOPMENT: tuple[str, ...] = ("cora", "photo", "wisconsin", "chameleon", "acm", "blogcatalog", "dblp", "twitch_es")
 HELD_OUT: tuple[str, ...] = ("citeseer", "pubmed", "computers", "squirrel", "crocodile", "actor", "cornell", "texas")
-LARGEST: tuple[str, ...] = ("pubmed", "dblp", "computers", "crocodile")
 PUBLISHED_SEEDS = 3
 
 # How many of the 24 diffusions are searched in full for a split.
@@ -53,7 +53,10 @@ class Nodes:
     datasets: ClassVar[tuple[str, ...]] = DEVELOPMENT + HELD_OUT
 
     def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
-        """Controls first, then seed by seed, so that a table with few seeds is there early."""
+        """Controls first, then seed by seed, so that a table with few seeds is there early.
+
+        FD-MVGCL's default row has as many seeds as are asked for; the others have no more than the budget.
+        """
         made = [
             Run({"dataset": name, "row": row}, partial(control, name))
             for name in datasets
@@ -62,7 +65,7 @@ class Nodes:
         for seed in range(seeds):
             made += [run for name in datasets for run in self._untuned(name, seed)]
             for name in datasets:
-                trials = {method: trial_runs(name, method) for method in self._tuned(name, seed)}
+                trials = {method: trial_runs(name, method, trials_of(name)) for method in self._tuned(name, seed)}
                 if seed == 0:
                     made += chain.from_iterable(trials.values())
                 made += [tuned_run(name, method, of_method, seed) for method, of_method in trials.items()]
@@ -75,7 +78,7 @@ class Nodes:
         made = [
             Run(key_of(name, method, row="default", seed=seed), partial(_default, method, name, seed))
             for method in self.methods
-            if method == OURS or seed < _seeds(name)
+            if method == OURS or seed < seeds_of(name)
         ]
         if OURS in self.methods and seed < PUBLISHED_SEEDS and name in published.known_settings():
             made += [
@@ -85,17 +88,12 @@ class Nodes:
         return made
 
     def _tuned(self, name: str, seed: int) -> tuple[str, ...]:
-        return self.methods if seed < _seeds(name) else ()
+        return self.methods if seed < seeds_of(name) else ()
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
         known = {record["key"]["dataset"]: None for record in records.records}
         others = [name for name in known if name not in self.datasets]
         return render(records, folder, (DEVELOPMENT, (*HELD_OUT, *others)))
-
-
-def _seeds(name: str) -> int:
-    """Of the tuned rows, and of the other methods' default rows; ours has as many as are asked for."""
-    return 3 if name in LARGEST else 5
 
 
 def _majority(name: str) -> Record:

@@ -64,6 +64,14 @@ class OfMethods(Experiment, Protocol):
         """The same with these methods alone."""
 
 
+@runtime_checkable
+class Foreseen(Experiment, Protocol):
+    """An experiment that can say how long its runs take before there is any record."""
+
+    def seconds(self, runs: Sequence[Run], records: RecordFile) -> float:
+        """About how long these take in all."""
+
+
 def pending(runs: Sequence[Run], records: RecordFile) -> list[Run]:
     """Runs that have no record yet."""
     return [run for run in runs if records.find(run.key) is None]
@@ -104,10 +112,11 @@ def _needed(run: Run, records: RecordFile) -> list[Record]:
 
 
 def _make(run: Run, needed: Sequence[Record]) -> tuple[Run, Record]:
-    started = time.perf_counter()
+    started, worked = time.perf_counter(), time.process_time()
     with freed_blocks_kept():
         contents = run.work(*needed)
-    return run, {"key": run.key, **contents, "seconds": time.perf_counter() - started, "environment": environment()}
+    taken = {"seconds": time.perf_counter() - started, "processor_seconds": time.process_time() - worked}
+    return run, {"key": run.key, **contents, **taken, "environment": environment()}
 
 
 def _side_by_side(given: Sequence[tuple[Run, Sequence[Record]]], jobs: int) -> Iterator[tuple[Run, Record]]:

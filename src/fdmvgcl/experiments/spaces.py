@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from fdmvgcl.errors import UserError
+from fdmvgcl.experiments.budget import MOST_EPOCHS, TRIALS
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
 
-TRIALS = 12
 # A space with few members is drawn from until nothing new has come so many times.
 _TRIES = 100
 
@@ -60,7 +60,7 @@ def _ours() -> Space:
 
 def _dgi() -> Space:
     return {
-        "epochs": _whole(50, 2000),
+        "epochs": _whole(50, MOST_EPOCHS),
         "patience": _one_of(20, 50),
         "lr": _by_powers(2e-4, 1e-2),
         "weight_decay": _by_powers(1e-6, 1e-3),
@@ -71,7 +71,7 @@ def _dgi() -> Space:
 def _grace() -> Space:
     return {
         "dim": _one_of(128, 256, 512),
-        "epochs": _whole(50, 500),
+        "epochs": _whole(50, 400),
         "lr": _by_powers(1e-4, 1e-2),
         "temperature": _between(0.2, 0.9),
         "drop_edges": _between(0.0, 0.6),
@@ -82,8 +82,8 @@ def _grace() -> Space:
 def _bgrl() -> Space:
     return {
         "dim": _one_of(128, 256, 512),
-        "epochs": _whole(200, 3000),
-        "lr": _by_powers(1e-5, 1e-3),
+        "epochs": _whole(100, MOST_EPOCHS),
+        "lr": _by_powers(1e-5, 5e-3),
         "momentum": _one_of(0.9, 0.99, 0.999),
         "drop_edges": _between(0.0, 0.6),
         "drop_features": _between(0.0, 0.6),

@@ -8,10 +8,11 @@ from typing import Any
 
 from fdmvgcl.errors import UserError
 from fdmvgcl.experiments.benchmark import benchmark
+from fdmvgcl.experiments.budget import TRIALS
 from fdmvgcl.experiments.entrants import entrant, merged
 from fdmvgcl.experiments.records import Record
 from fdmvgcl.experiments.runs import Key, Run
-from fdmvgcl.experiments.spaces import TRIALS, Settings, draw
+from fdmvgcl.experiments.spaces import Settings, draw
 from fdmvgcl.files import atomic_write
 from fdmvgcl.methods.registry import OURS
 

@@ -60,7 +60,7 @@ class FullBatch:
         views = encoder(self.features, self.operator, self.basis)
         if self.rows is not None:
             views = views[:, self.rows]
-        terms = loss(views)
+        terms = loss(encoder.trained(views))
         total = loss.total(terms)
         total.backward()
         return Pass(total, terms, views.detach())
@@ -91,12 +91,12 @@ class Blocks:
             return encoder.project(self.basis.rows(low, high).mixed(mix))
 
         def gradient(low: int, high: int) -> Sums:
-            value = loss.rows(views(low, high), slopes)
+            value = loss.rows(encoder.trained(views(low, high)), slopes)
             by_weight, by_mix = torch.autograd.grad(value, (encoder.weight, mix))
             return {"weight": by_weight, "mix": by_mix}
 
         with torch.no_grad():
-            sums = self._summed(lambda low, high: loss.statistics(views(low, high)))
+            sums = self._summed(lambda low, high: loss.statistics(encoder.trained(views(low, high))))
             seen = encoder.project(self._seen.mixed(mix))
         terms, slopes = loss.slopes(sums, self.basis.shape[1])
         found = self._summed(gradient)

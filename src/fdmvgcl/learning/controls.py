@@ -66,6 +66,7 @@ def control(model: "FDMVGCL", prepared: Prepared, name: Control) -> "FDMVGCL":
         self_loops=model.diffusion.self_loops,
         activation="identity",
         view_scaling="none",
+        joins=model.diffusion.joins,
     )
     made: FDMVGCL = clone(model).set_params(
         dim=min(model.dim, columns.width),
@@ -73,12 +74,12 @@ def control(model: "FDMVGCL", prepared: Prepared, name: Control) -> "FDMVGCL":
         epochs=0,
         time=model.time if name == "diffused" else NO_TIME,
         diffusion=diffusion,
-        features=replace(model.feature_settings, structure=use, initialisation="principal"),
+        features=replace(model.feature_settings, structure=use, initialisation="principal", anchor=0),
     )
     told = (f"{CONTROLS[name]}, and nothing is trained",)
     chosen = replace(
         prepared.chosen, features=columns, skip=0, skip_weight=1.0, view_scaling="none", order_of_work="project",
-        sentences=told,
+        sentences=told, anchored=0,
     )  # fmt: skip
     return made.fit(assemble(made, prepared.graph, chosen))
 

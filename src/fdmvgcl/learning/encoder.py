@@ -110,6 +110,8 @@ class MultiViewEncoder(nn.Module):
             ``"whitened"`` is the same after ``start``; ``"principal"`` takes the columns themselves, or those of
             ``start``; ``"glorot"`` is the usual uniform one.
         start: a matrix (F, G) that the initial weights (G, d) are multiplied by from the left; None for ``I``.
+        anchor: weights (F, a) of the last a of the d columns, which all views share and training leaves as they are,
+            without an activation; None for none.
         dynamics: name of F, or a factory ``(dim, generator) -> Dynamics``, called once a view.
         generator: source of randomness for the weights.
     """
@@ -132,14 +134,17 @@ class MultiViewEncoder(nn.Module):
         activation: Activation = "leaky",
         initialisation: Initialisation = "orthogonal",
         start: Tensor | None = None,
+        anchor: Tensor | None = None,
         dynamics: str | Factory = LINEAR,
         generator: torch.Generator,
     ) -> None:
         super().__init__()
         views = len(alphas)
         rows = features if start is None else start.shape[1]
-        weight = _INITIALISERS[initialisation](views, rows, dim, generator)
+        weight = _INITIALISERS[initialisation](views, rows, dim - columns_of(anchor), generator)
         self.weight = nn.Parameter(weight if start is None else start @ weight)
+        self.anchor: Tensor | None
+        self.register_buffer("anchor", anchor)
         self.alpha = nn.Parameter(alphas.double().clone())
         self.time = nn.Parameter(torch.full((views,), time, dtype=torch.float64), requires_grad=learn_time)
         self.skip_weight = nn.Parameter(torch.tensor(skip_weight, dtype=torch.float64), requires_grad=learn_skip)
@@ -155,6 +160,22 @@ class MultiViewEncoder(nn.Module):
     def filter(self) -> Filter:
         return Filter(self.alpha, self.time, self.scheme, self.step, self.skip, self.skip_weight, self.rate)
 
+    @property
+    def anchored(self) -> int:
+        """How many columns are not trained."""
+        return columns_of(self.anchor)
+
+    @property
+    def whole_weight(self) -> Tensor:
+        """Weights of all columns, (K, F, d)."""
+        if self.anchor is None:
+            return self.weight
+        return torch.cat([self.weight, self.anchor.expand(len(self.weight), -1, -1)], -1)
+
+    def trained(self, views: Tensor) -> Tensor:
+        """The columns of views (K, n, d) that the loss is taken of, (K, n, d - a)."""
+        return views[..., : views.shape[-1] - self.anchored]
+
     def forward(self, features: FeatureMatrix, operator: Operator, basis: DiffusionBasis | None = None) -> Tensor:
         """Views of shape (K, N, d).
 
@@ -164,18 +185,19 @@ class MultiViewEncoder(nn.Module):
             basis: of X, from :func:`~fdmvgcl.diffusion.basis.diffusion_basis`, to diffuse first and then project; None
                 to project first and then diffuse. The numbers are the same.
         """
+        if basis is not None:
+            return self.project(basis.diffused(self.filter))
+        projected = features.project(self.whole_weight)
         if self.dynamics:
-            return self._activated(self._evolved(features.project(self.weight), operator))
-        if basis is None:
-            return self._activated(apply_filter(operator, features.project(self.weight), self.filter))
-        return self.project(basis.diffused(self.filter))
+            return self._activated(self._evolved(projected, operator))
+        return self._activated(apply_filter(operator, projected, self.filter))
 
     def project(self, diffused: Tensor) -> Tensor:
         """Views of features that are diffused already, (K, N, F)."""
-        return self._activated(diffused @ self.weight)
+        return self._activated(diffused @ self.whole_weight)
 
     def _activated(self, views: Tensor) -> Tensor:
-        return activated(views, self.activation)
+        return activated(views, self.activation, self.anchored)
 
     def _evolved(self, projected: Tensor, operator: Operator) -> Tensor:
         assert self.step is not None
@@ -194,9 +216,17 @@ class MultiViewEncoder(nn.Module):
             self.skip_weight.clamp_(min=0.0)
 
 
-def activated(views: Tensor, activation: Activation) -> Tensor:
-    """σ(views), in place where it can be."""
-    return _ACTIVATIONS[activation](views)
+def columns_of(anchor: Tensor | None) -> int:
+    """How many columns are not trained."""
+    return 0 if anchor is None else anchor.shape[1]
+
+
+def activated(views: Tensor, activation: Activation, anchored: int = 0) -> Tensor:
+    """σ(views), in place where it can be; the last columns, those that are anchored, stay as they are."""
+    if not anchored:
+        return _ACTIVATIONS[activation](views)
+    _ACTIVATIONS[activation](views[..., :-anchored])
+    return views
 
 
 def _orthogonal(features: int, dim: int, generator: torch.Generator) -> Tensor:

@@ -224,6 +224,8 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
                 half of the machine's memory, and a temporary folder for what does not fit.
         """
         self.check_parameters()
+        if isinstance(graph, GraphSet) and self.diffusion.joins:
+            raise ArgumentError("joins", f"must be 0 for many graphs: they would join them; got {self.diffusion.joins}")
         sample = training_sample(graph, self.seed) if isinstance(graph, GraphSet) else graph
         # Structural features are those of one graph's nodes; marks, which many graphs have, mean the same in all.
         structure = "none" if isinstance(graph, GraphSet) else self.feature_settings.structure
@@ -463,7 +465,9 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     # -- inside -------------------------------------------------------------------------------------------------------
 
-    def _build(self, alphas: Tensor, generator: torch.Generator, start: Tensor | None = None) -> MultiViewEncoder:
+    def _build(
+        self, alphas: Tensor, generator: torch.Generator, start: Tensor | None = None, anchor: Tensor | None = None
+    ) -> MultiViewEncoder:
         diffusion = self.diffusion
         encoder = MultiViewEncoder(
             self.chosen_.features.width,
@@ -481,6 +485,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             activation=diffusion.activation,
             initialisation=self.feature_settings.initialisation,
             start=start,
+            anchor=anchor,
             dynamics=diffusion.dynamics,
             generator=generator,
         )
@@ -500,7 +505,9 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             start = whitening(prepared.operator, prepared.features.dense(), self.time).cpu()
         elif initialisation == "principal" and prepared.chosen.features.width > self.dim:
             start = principal_axes(prepared.features, self.dim).cpu()
-        build = partial(self._build, start=start)
+        anchored = prepared.chosen.anchored
+        anchor = principal_axes(prepared.features, anchored).cpu() if anchored else None
+        build = partial(self._build, start=start, anchor=anchor)
         combine = partial(_combine_uniformly, self.chosen_)
         return Trainer(build, self.made_loss, combine, self.epochs, schedule, alphas, generator, observe)
 
@@ -509,7 +516,8 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         return np.concatenate([self.combine(piece) for piece in pieces])
 
     def _scaled(self, views: Tensor) -> NDArray[np.float32]:
-        return scale_views(views, self.chosen_.view_scaling, self.view_norms_).cpu().numpy()
+        anchored = self.encoder_.anchored
+        return scale_views(views, self.chosen_.view_scaling, self.view_norms_, anchored).cpu().numpy()
 
 
 def joined(pieces: Iterable[NDArray[np.float32]]) -> NDArray[np.float32]:
@@ -525,4 +533,4 @@ def _plain(settings: dict[str, Any]) -> dict[str, Any]:
 
 def _combine_uniformly(chosen: Chosen, views: Tensor) -> Tensor:
     """The embedding's rows while training, when the scale of a whole view is taken from the sample itself."""
-    return scale_views(views, chosen.view_scaling, view_norms(views)).mean(0)
+    return scale_views(views, chosen.view_scaling, view_norms(views), chosen.anchored).mean(0)

@@ -20,6 +20,7 @@ from fdmvgcl.errors import ArgumentError, InputError, UserError, shown
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
 from fdmvgcl.graphs.encoding import Encoding
 from fdmvgcl.learning.config_file import MODEL_FORMAT, read_config
+from fdmvgcl.learning.encoder import columns_of
 from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.learning.prepare import Chosen
@@ -32,9 +33,12 @@ LATER: dict[str, Any] = {
     "readout.kind": "sum",
     "readout.views": "sum",
     "features.structure": "none",
+    "features.anchor": 0.0,
     "diffusion.rate": 1.0,
     "diffusion.learn_rate": False,
+    "diffusion.joins": 0.0,
     "schedule.train_rows": "all",
+    "diffusion.basis_dtype": "float32",
 }
 
 STRUCTURE_FILE = "structure.parquet"
@@ -177,15 +181,19 @@ def _assemble(
         chosen["order_of_work"],
         tuple(chosen["sentences"]),
         None if described.get("encoding") is None else Encoding.of_record(described["encoding"]),
+        columns_of(tensors.get("encoder.anchor")),
     )
     alphas = tensors["encoder.alpha"]
-    weight = tensors["encoder.weight"]
-    expected = (len(alphas), transform.width, model.dim)
+    weight, anchor = tensors["encoder.weight"], tensors.get("encoder.anchor")
+    anchored = columns_of(anchor)
+    expected = (len(alphas), transform.width, model.dim - anchored)
+    if anchor is not None and tuple(anchor.shape) != (transform.width, anchored):
+        raise UserError(f"the anchor must have {transform.width} rows, got shape {tuple(anchor.shape)}")
     if tuple(weight.shape) != expected:
         raise UserError(f"weights must have shape {expected}, got {tuple(weight.shape)}")
     if not all(bool(t.isfinite().all()) for t in tensors.values()):
         raise UserError("weights must be finite")
-    model.encoder_ = model._build(alphas, torch.Generator())
+    model.encoder_ = model._build(alphas, torch.Generator(), anchor=anchor)
     state = {k.removeprefix("encoder."): v for k, v in tensors.items() if k.startswith("encoder.")}
     model.encoder_.load_state_dict({"rate": model.encoder_.rate, **state})
     model.betas_ = np.asarray(config["betas"], dtype=np.float32)

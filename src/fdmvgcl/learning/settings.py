@@ -20,6 +20,7 @@ Initialisation = Literal["orthogonal", "joint", "whitened", "principal", "glorot
 StructureUse = Literal["auto", "only", "none"]
 FeatureScaling = Literal["auto", "none", "rows", "columns", "both"]
 ViewScaling = Literal["auto", "rows", "view", "none"]
+BasisDtype = Literal["float32", "float16"]
 
 ReadoutKind = Literal["sum-over-root", "mean", "sum", "max", "mean+deviation"]
 ReadoutViews = Literal["sum", "side-by-side"]
@@ -30,6 +31,7 @@ INITIALISATIONS = ("orthogonal", "joint", "whitened", "principal", "glorot")
 STRUCTURE_USES = ("auto", "only", "none")
 FEATURE_SCALINGS = ("auto", "none", "rows", "columns", "both")
 VIEW_SCALINGS = ("auto", "rows", "view", "none")
+BASIS_DTYPES = ("float32", "float16")
 READOUTS = ("sum-over-root", "mean", "sum", "max", "mean+deviation")
 READOUT_VIEWS = ("sum", "side-by-side")
 NORMALISATIONS = (None, "sym", "rw")
@@ -106,6 +108,10 @@ class Diffusion(Settings):
         view_scaling: before the sum, each view's rows get unit length (``"rows"``), or the view is divided by one
             number (``"view"``), which keeps the differences in length between nodes, or nothing is done (``"none"``);
             ``"auto"`` takes ``"view"`` where the features' magnitudes are kept, else ``"rows"``.
+        joins: a defence against flipped edges: the weight of joins between nodes of like features that are put beside
+            the edges (:mod:`fdmvgcl.graphs.alike`); 0 is none. The more, the less edges count, right ones and false.
+        basis_dtype: what diffused features are kept in where rows are worked on in blocks, ``"float32"`` or
+            ``"float16"``, which halves them and rounds each to 2^-11 of its column's largest value.
     """
 
     dynamics: "str | Factory" = "grand"
@@ -122,6 +128,8 @@ class Diffusion(Settings):
     self_loops: float = 0.0
     activation: Activation = "leaky"
     view_scaling: ViewScaling = "auto"
+    joins: float = 0.0
+    basis_dtype: BasisDtype = "float32"
 
     def __post_init__(self) -> None:
         if not callable(self.dynamics) and not isinstance(self.dynamics, str):
@@ -130,7 +138,7 @@ class Diffusion(Settings):
         check_choice("scheme", self.scheme, SCHEMES)
         if self.skip != "auto":
             check_whole("skip", self.skip, 0)
-        for name in ("step", "skip_weight", "self_loops"):
+        for name in ("step", "skip_weight", "self_loops", "joins"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), 0, math.inf)
         check_number("rate", self.rate, 1e-3, math.inf)
@@ -139,6 +147,7 @@ class Diffusion(Settings):
         check_choice("normalisation", self.normalisation, NORMALISATIONS)
         check_choice("activation", self.activation, ACTIVATIONS)
         check_choice("view_scaling", self.view_scaling, VIEW_SCALINGS)
+        check_choice("basis_dtype", self.basis_dtype, BASIS_DTYPES)
         if self.learn_skip and self.skip == 0:
             rule = "must be left out without a skip-connection, whose weight it learns: skip is 0"
             raise ArgumentError("learn_skip", rule)
@@ -195,18 +204,22 @@ class Features(Settings):
             (as joint, and directions in which neighbours differ count for less, see
             :func:`fdmvgcl.learning.whitening.whitening`), ``"principal"`` (no projection, or that on the principal
             components where columns are more than ``dim``; the controls are made so) or ``"glorot"``.
+        anchor: share of the embedding's columns that are not trained: principal components of the features, which each
+            view diffuses. They keep what training and random projections give up. Only where views are scaled by rows.
     """
 
     scaling: FeatureScaling = "auto"
     structure: StructureUse = "auto"
     centre: bool = True
     initialisation: Initialisation = "orthogonal"
+    anchor: float = 0.25
 
     def __post_init__(self) -> None:
         check_choice("scaling", self.scaling, FEATURE_SCALINGS)
         check_choice("structure", self.structure, STRUCTURE_USES)
         check_choice("centre", self.centre, (True, False))
         check_choice("initialisation", self.initialisation, INITIALISATIONS)
+        check_number("anchor", self.anchor, 0, 0.9)
 
 
 @dataclass(frozen=True)

@@ -28,10 +28,14 @@ def norms_of_pieces(pieces: Iterable[Tensor]) -> Tensor:
     return (torch.stack([square for square, _ in each]).sum(0) / sum(rows for _, rows in each)).sqrt().float()
 
 
-def scale_views(views: Tensor, scaling: ViewScaling, norms: Tensor | NDArray[np.float32]) -> Tensor:
-    """Views (K, N, d) with unit rows, or divided by one number each (``norms``, shape (K,)), or as they are."""
+def scale_views(views: Tensor, scaling: ViewScaling, norms: Tensor | NDArray[np.float32], anchored: int = 0) -> Tensor:
+    """Views (K, N, d) with unit rows, or divided by one number each (``norms``, shape (K,)), or as they are.
+
+    The last columns, those that are anchored, are a row of unit length by themselves: they count as much as the rest.
+    """
     if scaling == "rows":
-        return unit_rows(views)
+        parts = views.split([views.shape[-1] - anchored, anchored], dim=-1)
+        return torch.cat([unit_rows(part) for part in parts], -1) if anchored else unit_rows(views)
     if scaling == "none":
         return views
     norms = torch.as_tensor(norms).to(views)

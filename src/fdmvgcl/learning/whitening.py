@@ -1,14 +1,13 @@
 """Starts for projections that a graph itself suggests."""
 
 import torch
-from scipy import sparse
-from sklearn.utils.extmath import randomized_svd
 from torch import Tensor
 
 from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.errors import UserError
 from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.learning.encoder import FeatureMatrix
+from fdmvgcl.machine import one_thread
 
 # Of the diffusion whose loss is whitened.
 ALPHA = 0.5
@@ -16,8 +15,8 @@ ALPHA = 0.5
 # The F × F matrix and its eigenvectors take 1.5 GB at this width, and minutes.
 LARGEST_WIDTH = 8192
 
-# Rounds of the randomised decomposition.
-_ROUNDS = 4
+# Rounds of subspace iteration, and how many rows are taken to float64 at once.
+_ROUNDS, _BLOCK = 8, 1 << 14
 
 
 def whitening(operator: Operator, x: Tensor, time: float) -> Tensor:
@@ -51,15 +50,31 @@ def whitening(operator: Operator, x: Tensor, time: float) -> Tensor:
 
 
 def principal_axes(features: FeatureMatrix, count: int) -> Tensor:
-    """Orthonormal directions along which X (N, F) is longest, shape (F, m), m = min(count, N, F); always the same ones.
+    """Orthonormal directions that span those along which X (N, F) is longest, shape (F, m), m = min(count, N, F).
 
-    Of a sparse table that has a centre they are those of the table before it is subtracted: one more, for the centre.
+    By subspace iteration from the same draw always, in float64 and one thread, so that neither how X is stored nor the
+    number of threads shows.
     """
-    table = features.matrix.detach().cpu()
-    if table.layout == torch.strided:
-        rows = table.numpy()
-    else:
-        parts = (table.values().numpy(), table.col_indices().numpy(), table.crow_indices().numpy())
-        rows = sparse.csr_array(parts, tuple(table.shape))
-    axes = randomized_svd(rows, min(count, *rows.shape), n_iter=_ROUNDS, random_state=0)[2]
-    return torch.from_numpy(axes.T.astype("float32")).to(features.matrix.device)
+    width = features.matrix.shape[1]
+    drawn = torch.randn(width, min(count, *features.matrix.shape), generator=torch.Generator().manual_seed(0))
+    axes = drawn.double().to(features.matrix.device)
+    with one_thread():
+        for _ in range(_ROUNDS):
+            axes = torch.linalg.qr(_scattered(features, axes))[0]
+    return axes.float()
+
+
+def _scattered(features: FeatureMatrix, axes: Tensor) -> Tensor:
+    """``Xᵀ X A`` for directions A (F, m) in float64."""
+    if features.transpose is None:
+        found = torch.zeros_like(axes)
+        for rows in features.matrix.split(_BLOCK):
+            part = rows.double()
+            found += part.T @ (part @ axes)
+        return found
+    along = features.matrix.double() @ axes
+    if features.centre is None:
+        return features.transpose.double() @ along
+    centre = features.centre.double()
+    along -= centre @ axes
+    return features.transpose.double() @ along - torch.outer(centre, along.sum(0))

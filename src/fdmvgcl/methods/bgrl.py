@@ -9,7 +9,7 @@ from torch import Generator, Tensor, nn
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.learning.settings import FeatureScaling
 from fdmvgcl.losses.base import unit_rows
-from fdmvgcl.methods.layers import GCN, Inputs, linear
+from fdmvgcl.methods.layers import GCN, Inputs, usual_linear
 from fdmvgcl.methods.training import Trained
 
 # Of batch norms, as PyTorch means it: nearly the last batch, which is the whole graph.
@@ -26,7 +26,9 @@ class Network(nn.Module):
         )
         self.target.requires_grad_(False)
         dim = sizes[-1]
-        self.predictor = nn.Sequential(linear(dim, hidden, generator), nn.PReLU(), linear(hidden, dim, generator))
+        self.predictor = nn.Sequential(
+            usual_linear(dim, hidden, generator), nn.PReLU(), usual_linear(hidden, dim, generator)
+        )
 
 
 def follow(target: nn.Module, online: nn.Module, momentum: float) -> None:

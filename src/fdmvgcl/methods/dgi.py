@@ -17,7 +17,8 @@ class Network(nn.Module):
     def __init__(self, columns: int, dim: int, generator: torch.Generator) -> None:
         super().__init__()
         self.encoder = GCN([columns, dim], generator, last="prelu")
-        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(dim, dim), generator=generator))
+        weight = nn.init.xavier_uniform_(torch.empty(1, dim, dim), generator=generator)[0]  # a bilinear layer's: small
+        self.weight = nn.Parameter(weight)
         self.bias = nn.Parameter(torch.zeros(1))
 
     def judge(self, rows: Tensor, summary: Tensor) -> Tensor:

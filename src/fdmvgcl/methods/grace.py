@@ -7,8 +7,8 @@ from torch import Generator, Tensor, nn
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.learning.settings import FeatureScaling
 from fdmvgcl.losses.base import unit_rows
-from fdmvgcl.methods.contrast import pair_bytes, similarity_sums
-from fdmvgcl.methods.layers import GCN, Activation, Inputs, linear
+from fdmvgcl.methods.contrast import own_similarity_sums, pair_bytes, similarity_sums
+from fdmvgcl.methods.layers import GCN, Activation, Inputs, usual_linear
 from fdmvgcl.methods.training import Trained
 
 
@@ -18,7 +18,7 @@ class Network(nn.Module):
     def __init__(self, encoder: GCN, dim: int, hidden: int, generator: Generator) -> None:
         super().__init__()
         self.encoder = encoder
-        self.head = nn.Sequential(linear(dim, hidden, generator), nn.ELU(), linear(hidden, dim, generator))
+        self.head = nn.Sequential(usual_linear(dim, hidden, generator), nn.ELU(), usual_linear(hidden, dim, generator))
 
 
 def info_nce(u: Tensor, v: Tensor, temperature: float, chunk: int | None = None) -> Tensor:
@@ -29,7 +29,7 @@ def info_nce(u: Tensor, v: Tensor, temperature: float, chunk: int | None = None)
     u, v = unit_rows(u), unit_rows(v)
     across_u, across_v = similarity_sums(u, v, temperature, chunk)
     own_u, own_v = (
-        similarity_sums(x, x, temperature, chunk)[0] - (x.square().sum(1) / temperature).exp() for x in (u, v)
+        own_similarity_sums(x, temperature, chunk) - (x.square().sum(1) / temperature).exp() for x in (u, v)
     )
     agreement = (u * v).sum(1) / temperature
     return ((across_u + own_u).log() + (across_v + own_v).log()).mean() / 2 - agreement.mean()

@@ -12,8 +12,8 @@ from fdmvgcl.graphs.operators import Operator, csr_tensor
 from fdmvgcl.learning.settings import FeatureScaling
 from fdmvgcl.losses.base import unit_rows
 from fdmvgcl.methods.bgrl import follow
-from fdmvgcl.methods.contrast import pair_bytes, similarity_sums
-from fdmvgcl.methods.layers import GCN, Inputs, linear
+from fdmvgcl.methods.contrast import own_similarity_sums, pair_bytes
+from fdmvgcl.methods.layers import GCN, Inputs, usual_linear
 from fdmvgcl.methods.training import Trained
 
 # Entries whose rows are gathered at a time.
@@ -53,7 +53,7 @@ def asymmetric_loss(
     """
     near = entry_products(unit_rows(predicted), unit_rows(target), operator) / temperature
     unit = unit_rows(rows)
-    all_pairs = similarity_sums(unit, unit, temperature, chunk)[0]
+    all_pairs = own_similarity_sums(unit, temperature, chunk)
     each = (all_pairs[operator.entry_rows] + near.exp()).log() - near
     counts = operator.rows.diff()
     return (each / counts[operator.entry_rows]).sum() / len(counts)
@@ -67,7 +67,7 @@ class Network(nn.Module):
         self.online, self.target = GCN(sizes, generator), GCN(sizes, generator)
         self.target.load_state_dict(self.online.state_dict())
         self.target.requires_grad_(False)
-        self.predictor = linear(sizes[-1], sizes[-1], generator)
+        self.predictor = usual_linear(sizes[-1], sizes[-1], generator)
 
 
 @dataclass(eq=False, repr=False)

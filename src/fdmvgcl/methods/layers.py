@@ -134,6 +134,15 @@ def linear(inputs: int, outputs: int, generator: torch.Generator, bias: bool = T
     return layer
 
 
+def usual_linear(inputs: int, outputs: int, generator: torch.Generator) -> nn.Linear:
+    """A linear layer as PyTorch begins one, which the authors of heads and predictors leave it at."""
+    layer: nn.Linear = nn.utils.skip_init(nn.Linear, inputs, outputs)
+    bound = inputs**-0.5
+    for parameter in layer.parameters():
+        nn.init.uniform_(parameter, -bound, bound, generator=generator)
+    return layer
+
+
 def make_activation(name: Activation) -> nn.Module:
     made: dict[Activation, type[nn.Module]] = {"relu": nn.ReLU, "prelu": nn.PReLU, "identity": nn.Identity}
     return made[name]()

@@ -13,7 +13,7 @@ from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.operators import Operator
 from fdmvgcl.learning.settings import FeatureScaling
 from fdmvgcl.methods.dgi import told_apart
-from fdmvgcl.methods.layers import Activation, Inputs, dropout, linear, make_activation
+from fdmvgcl.methods.layers import Activation, Inputs, dropout, make_activation, usual_linear
 from fdmvgcl.methods.training import Trained
 
 
@@ -31,6 +31,10 @@ def interpolation(degree: int) -> Tensor:
     return matrix
 
 
+def _uniform(shape: tuple[int, ...], bound: float, generator: Generator) -> Tensor:
+    return nn.init.uniform_(torch.empty(shape), -bound, bound, generator=generator)
+
+
 class Network(nn.Module):
     """Two monotone filters of L, one projection for both, weights of the sum, and a bilinear discriminator."""
 
@@ -42,11 +46,11 @@ class Network(nn.Module):
         self.rises = nn.Parameter(torch.full((degree,), 2 / degree, dtype=torch.float64))
         self.register_buffer("interpolation", interpolation(degree))
         self.norm = nn.BatchNorm1d(columns, momentum=0.01) if batch_norm else nn.Identity()
-        self.projection = linear(columns, dim, generator)
+        self.projection = usual_linear(columns, dim, generator)
         self.activation = make_activation(activation)
         self.shares = nn.Parameter(torch.tensor([0.5, 0.5]))
-        self.weight = nn.Parameter(nn.init.xavier_uniform_(torch.empty(dim, dim), generator=generator))
-        self.bias = nn.Parameter(torch.zeros(1))
+        self.weight = nn.Parameter(_uniform((dim, dim), dim**-0.5, generator))
+        self.bias = nn.Parameter(_uniform((1,), dim**-0.5, generator))
 
     def responses(self) -> Tensor:
         """Values at the nodes of the low pass, falling from 2, and of the high pass, rising from 0, (2, K + 1)."""

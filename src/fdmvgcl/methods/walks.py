@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,11 +96,14 @@ class Node2Vec(Transductive):
     outward_odds: float = 1.0
     seed: int = 0
 
+    def check(self, graph: Any) -> Graph:
+        if find_spec("gensim") is None:
+            raise UserError("node2vec needs gensim: pip install 'fdmvgcl[walks]'")
+        return super().check(graph)
+
     def _embed(self, graph: Graph) -> NDArray[np.floating]:
-        try:
-            from gensim.models import Word2Vec
-        except ImportError:
-            raise UserError("node2vec needs gensim: pip install 'fdmvgcl[walks]'") from None
+        from gensim.models import Word2Vec  # late: an extra, and slow to import
+
         walker = Walker(graph, self.return_odds, self.outward_odds)
         model = Word2Vec(
             _Sentences(walker, self.walks, self.length, self.seed),

@@ -70,7 +70,8 @@ def _curve(name: str, seed: int) -> Record:
     model = FDMVGCL(epochs=GRID[-1] + 1, schedule=Schedule(min_rank=0.0, merge_width=0.0), seed=seed)
 
     def probe(views: Tensor) -> list[float]:
-        summed = scale_views(views, model.chosen_.view_scaling, view_norms(views)).mean(0).numpy()
+        chosen = model.chosen_
+        summed = scale_views(views, chosen.view_scaling, view_norms(views), chosen.anchored).mean(0).numpy()
         found = choose([Trial({}, lambda: [summed])], known, splits, metric=bench.dataset.metric, search=COARSE)
         return [choice.validation for choice in found]
 
