@@ -139,6 +139,13 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     assert not Path("out").exists()
 
 
+@pytest.mark.usefixtures("tables")
+def test_a_column_of_graphs_that_is_not_used_is_told() -> None:
+    result = CliRunner().invoke(cli.app, ["embed", "edges.csv", *SMALL[2:], "--no-report", "-o", "one"])
+    assert result.exit_code == 0
+    assert "warning: all edges are one graph, as the column `graph` is not used" in result.stderr
+
+
 def test_a_data_set_of_many_graphs_asks_for_its_level() -> None:
     assert (
         run("embed", "mutag")[1] == "'mutag' is a data set of many graphs: add --level graph (write ./mutag for a file)"

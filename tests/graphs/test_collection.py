@@ -124,6 +124,29 @@ def test_mixed_graphs_are_refused(second: Graph, message: str) -> None:
     assert str(caught.value) == message
 
 
+def test_attributes_of_networkx_nodes_are_encoded_together_or_told() -> None:
+    carbon, oxygen = nx.Graph(), nx.DiGraph()
+    carbon.add_edge("x", "y", weight=2.0)
+    nx.set_node_attributes(carbon, {"x": "C", "y": "O"}, "element")
+    oxygen.add_nodes_from([("x", {"element": "O", "charge": 1.5}), ("z", {"element": "C"})])
+    oxygen.add_edge("z", "x")
+    molecules = {"co/1": carbon, "nothing": nx.Graph(), "o": oxygen}
+    told = GraphSet.from_networkx(molecules)
+    assert told.block.features is None
+    assert any("attributes of nodes left out: `element`, `charge`" in note for note in told.notes)
+    graphs = GraphSet.from_networkx(molecules, features="all")
+    assert graphs.ids == ("co/1", "nothing", "o")
+    assert graphs.sizes.tolist() == [2, 0, 2]
+    assert graphs.block.feature_names == ("element=C", "element=O", "charge", "charge (blank)")
+    assert graphs.graph("o").features.tolist() == [[0, 1, 1.5, 0], [1, 0, 1.5, 1]]
+    assert dense(graphs.graph("co/1")).tolist() == [[0, 2], [2, 0]]
+    both = GraphSet.from_networkx(molecules, directed=True)
+    assert dense(both.graph("co/1")).tolist() == [[0, 2], [2, 0]]
+    assert dense(both.graph("o")).tolist() == [[0, 0], [1, 0]]
+    with pytest.raises(ArgumentError, match="must name attributes of the nodes, got 'elemnt'; did you mean 'element'"):
+        GraphSet.from_networkx(molecules, features=["elemnt"])
+
+
 def test_columns_are_matched_by_name() -> None:
     ends = {"source": ["a"], "target": ["b"], "nodes": ["a", "b"]}
     first = Graph.from_edges(**ends, features=[[1, 2], [3, 4]], feature_names=["u", "v"])

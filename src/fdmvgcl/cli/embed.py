@@ -205,6 +205,8 @@ def _read(
         opened = open_source(source, reading, options.data_root, room)
     graph, dataset = opened.graph, opened.dataset
     describe(graph, reporter)
+    if graph.origin is not None and "graph" in map(str.lower, graph.origin.ignored):
+        reporter.warn("all edges are one graph, as the column `graph` is not used; --level graph takes it")
     if dataset is not None and Path(source).is_file():
         reporter.say(f"  {source} is taken as the data set; write ./{source} for the file of that name")
     if options.labels is not None:

@@ -22,7 +22,8 @@ def export(
     folder.require()
     for path in written(output, kind):
         refuse_overwrite(path, force, folder.path.iterdir())
-    files = export_vectors(folder.embeddings, output, kind, unit=unit)
+    with reporter.busy("writing the vectors"):
+        files = export_vectors(folder.embeddings, output, kind, unit=unit)
     for path in files:
         reporter.say(f"written: {path}")
     if as_json:

@@ -52,7 +52,9 @@ def transform(
             raise ArgumentError("extend", "is for new nodes of one graph; DIR holds vectors of many graphs")
         graphs = open_graphs(source, reading, data_root).graphs
         describe(graphs, reporter)
-        _write(output, graphs.ids, model.transform(graphs), ("graph", "graphs"), reporter)
+        with reporter.busy("computing the vectors"):
+            z = model.transform(graphs)
+        _write(output, graphs.ids, z, ("graph", "graphs"), reporter)
         return
     if extend:
         graph, new = extended(trained, source, reading, reporter)
@@ -60,7 +62,9 @@ def transform(
         graph = open_source(source, reading, data_root).graph
         new = np.arange(graph.num_nodes)
         describe(graph, reporter)
-    _write(output, [graph.ids[i] for i in new], model.transform(graph)[new], ("node", "nodes"), reporter)
+    with reporter.busy("computing the vectors"):
+        z = model.transform(graph)[new]
+    _write(output, [graph.ids[i] for i in new], z, ("node", "nodes"), reporter)
 
 
 def _write(

@@ -25,6 +25,8 @@ from fdmvgcl.graphs.stacking import Named, by_id, stacked, summed
 if TYPE_CHECKING:
     import networkx as nx
 
+    from fdmvgcl.graphs.conversions import Attributes
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphSet:
@@ -145,11 +147,20 @@ class GraphSet:
         *,
         weight: str | None = "weight",
         directed: bool = False,
+        features: "Attributes" = (),
     ) -> "GraphSet":
-        """From NetworkX graphs, by id or in a list; see :meth:`Graph.from_networkx`."""
+        """From NetworkX graphs, by id or in a list; see :meth:`Graph.from_networkx`.
+
+        Attributes of nodes are encoded together, so that a column means the same in every graph.
+        """
+        from fdmvgcl.graphs.conversions import of_many_networkx  # it builds graphs, as this module does
+
         ids, given = by_id(graphs)
-        made = [Graph.from_networkx(each, weight=weight, directed=directed) if len(each) else None for each in given]
-        return cls.from_graphs(dict(zip(ids, made, strict=True)))
+        there = [(f"{block_prefix(name)}/", graph) for name, graph in zip(ids, given, strict=True) if len(graph)]
+        if not there:
+            raise ArgumentError("graphs", "must have at least one node in all, got none")
+        block = of_many_networkx(there, weight, directed, features)
+        return cls(tuple(ids), replace(block, origin=None), block.origin)
 
     @classmethod
     def from_pyg(cls, graphs: Named, *, directed: bool = False) -> "GraphSet":

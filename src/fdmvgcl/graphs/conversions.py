@@ -25,6 +25,33 @@ _MOST_TOLD = 8
 
 def of_networkx(given: Any, weight: str | None, directed: bool, repeated: str, features: Attributes) -> Graph:
     """See :meth:`Graph.from_networkx`."""
+    return _listed(given, weight).graph(directed, repeated, features)
+
+
+def of_many_networkx(
+    given: Sequence[tuple[str, Any]], weight: str | None, directed: bool, features: Attributes
+) -> Graph:
+    """Graphs as one, which no edge joins; each comes with what the ids of its nodes begin with."""
+    parts = [(prefix, _listed(graph, weight)) for prefix, graph in given]
+    if any("" in part.ids for _, part in parts):
+        raise ArgumentError("nodes", "must not be empty")
+    attributes: dict[str, list[Any]] = {name: [] for _, part in parts for name in part.attributes}
+    ids, source, target, weights = list[str](), list[str](), list[str](), list[Any]()
+    for prefix, part in parts:
+        both = directed and not part.one_way
+        ids += [prefix + node for node in part.ids]
+        source += [prefix + node for node in part.source + part.target * both]
+        target += [prefix + node for node in part.target + part.source * both]
+        weights += (part.weights or [1.0] * len(part.source)) * (1 + both)
+        for name, values in attributes.items():
+            values += part.attributes.get(name, [None] * len(part.ids))
+    weighted = any(part.weights is not None for _, part in parts)
+    one_way = directed or any(part.one_way for _, part in parts)
+    together = _Listed("NetworkX", ids, source, target, weight, weights if weighted else None, one_way, attributes)
+    return together.graph(directed, "max", features)
+
+
+def _listed(given: Any, weight: str | None) -> "_Listed":
     ids = [str(node) for node in given.nodes]
     check_distinct(ids, "nodes, written as strings,")
     edges = [(str(tail), str(head), data) for tail, head, data in given.edges(data=True)]
@@ -35,8 +62,7 @@ def of_networkx(given: Any, weight: str | None, directed: bool, repeated: str, f
     names = dict.fromkeys(str(name) for _, data in given.nodes(data=True) for name in data)
     rows = [{str(name): value for name, value in data.items()} for _, data in given.nodes(data=True)]
     attributes = {name: [row.get(name) for row in rows] for name in names}
-    listed = _Listed("NetworkX", ids, source, target, weight, weights, given.is_directed(), attributes)
-    return listed.graph(directed, repeated, features)
+    return _Listed("NetworkX", ids, source, target, weight, weights, given.is_directed(), attributes)
 
 
 def of_igraph(given: Any, weight: str | None, directed: bool, repeated: str, features: Attributes) -> Graph:
