@@ -7,26 +7,14 @@ view, was the fastest. It is the explicit predictor that the paper trains with.
 """
 
 from collections import deque
-from typing import Any
 
 import torch
 from FDEint import FDEint
 from torch import Tensor
 
-from fdmvgcl.diffusion.kernels import sparse_product
 from fdmvgcl.fractional.schemes import PREDICTOR, Scheme, march
 from fdmvgcl.graphs.operators import Operator
-
-
-class SymmetricProduct(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, operator: Operator) -> Tensor:
-        ctx.operator = operator
-        return sparse_product(operator.csr, x)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None]:
-        return sparse_product(ctx.operator.csr, grads[0]), None
+from fdmvgcl.methods.layers import propagate
 
 
 def in_loop(
@@ -36,7 +24,7 @@ def in_loop(
     h, steps = torch.tensor(step, dtype=torch.float64), round(time / step)
 
     def rhs(n: int, y: Tensor) -> Tensor:
-        return SymmetricProduct.apply(y, operator) - y
+        return propagate(operator, y) - y
 
     views = [deque(march(scheme, rhs, *view, h, steps), maxlen=1)[0] for view in zip(x, alpha.double(), strict=True)]
     return torch.stack(views)
@@ -47,7 +35,7 @@ def fdeint_pece(operator: Operator, x: Tensor, alpha: Tensor, time: float, step:
 
     def rhs(t: Tensor, y: Tensor) -> Tensor:
         flat = y.reshape(x.shape)
-        return (SymmetricProduct.apply(flat, operator) - flat).reshape(1, -1)
+        return (propagate(operator, flat) - flat).reshape(1, -1)
 
     times = torch.linspace(0, time, round(time / step) + 1)
     return FDEint(rhs, times, x.reshape(1, -1), alpha, h=step)[:, -1].reshape(x.shape)

@@ -14,18 +14,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
+from fdmvgcl.datasets import Split
 from fdmvgcl.evaluation import hide_test, score, summarise
 from fdmvgcl.experiments.benchmark import benchmark, scored
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run, carry_out
-from fdmvgcl.experiments.tables import Table, percent, write_tables
+from fdmvgcl.experiments.tables import MISSING, Table, percent, write_tables
 from fdmvgcl.methods import CLASSIFIERS, make_classifier, make_method
 
 FOLDER = Path(__file__).parents[1] / "results" / "methods"
 CLOSE = 0.015
-# A public split is one; of random ones there are ten.
-SEEDS = {"cora": 3, "photo": 1}
+# Adam's rate, weight decay and steps of the authors' own probes, which keep the step that is best on validation nodes.
+PROBES = {"cca-ssg": (1e-2, 1e-4, 2000), "graphacl": (1e-3, 1e-5, 1000)}
 
 # Published accuracy in %, where it stands, and the authors' settings where they are not the defaults. Cora is on its
 # public split, Photo on random ones of 10/10/80.
@@ -73,27 +75,65 @@ def oracle(dataset: str, name: str, given: dict[str, Any], seed: int) -> Record:
         return {"settings": model.settings, "test": found, "train_seconds": taken}
     method = make_method(name, **settings)
     rows = method.fit_transform(bench.graph)
-    taken = time.perf_counter() - started
-    return {"settings": method.settings, "train_seconds": taken, **scored(bench.probe([rows]))}
+    told = {"settings": method.settings, "train_seconds": time.perf_counter() - started}
+    if name in PROBES:
+        told["authors_probe"] = [
+            _authors_probe(rows, bench.dataset.labels, split, *PROBES[name]) for split in bench.splits
+        ]
+    return {**told, **scored(bench.probe([rows]))}
+
+
+def _authors_probe(rows: np.ndarray, labels: np.ndarray, split: Split, lr: float, decay: float, steps: int) -> float:
+    """Test accuracy at the step whose validation accuracy is best, the first of equals."""
+    torch.manual_seed(0)
+    known, z = torch.from_numpy(hide_test(labels, split)), torch.from_numpy(rows)
+    layer = torch.nn.Linear(z.shape[1], int(labels.max()) + 1)
+    optimiser = torch.optim.Adam(layer.parameters(), lr=lr, weight_decay=decay)
+    best, decided = -1.0, None
+    for _ in range(steps):
+        optimiser.zero_grad()
+        torch.nn.functional.cross_entropy(layer(z[split.train]), known[split.train]).backward()
+        optimiser.step()
+        with torch.no_grad():
+            right = float((layer(z[split.val]).argmax(1) == known[split.val]).float().mean())
+            if right > best:
+                best, decided = right, layer(z[split.test]).argmax(1).numpy()
+    return float((decided == labels[split.test]).mean())
+
+
+def seeds_of(dataset: str, name: str) -> int:
+    """Of random splits there are ten; ten thousand epochs are long."""
+    return 3 if dataset == "cora" and name != "bgrl" else 1
 
 
 def render(records: RecordFile) -> list[Path]:
     rows = []
     for (dataset, name), (published, source, _) in CASES.items():
-        found = records.matching(dataset=dataset, method=name)[: SEEDS[dataset]]
+        found = records.matching(dataset=dataset, method=name)[: seeds_of(dataset, name)]
         if not found:
-            rows.append([dataset, name, f"{published:.1f}", "not run yet", "", "", source])
+            rows.append([dataset, name, f"{published:.1f}", "not run yet", "", MISSING, "", source])
             continue
         scores = summarise([record["test"] for record in found])
         gap = scores.mean - published / 100
         verdict = "yes" if abs(gap) <= CLOSE else "no"
         seconds = np.median([record["train_seconds"] for record in found])
-        told = [percent(scores.mean), f"{100 * gap:+.1f} ({verdict})", f"{seconds:.0f}"]
+        theirs = [record["authors_probe"] for record in found if "authors_probe" in record]
+        own = percent(summarise(theirs).mean if theirs else None)
+        told = [percent(scores.mean), f"{100 * gap:+.1f} ({verdict})", own, f"{seconds:.0f}"]
         rows.append([dataset, name, f"{published:.1f}", *told, source])
-    header = ("data set", "method", "published", "here", "difference (within 1.5)", "training s", "source")
+    header = (
+        "data set",
+        "method",
+        "published",
+        "here",
+        "difference (within 1.5)",
+        "by the authors' probe",
+        "training s",
+        "source",
+    )
     notes = [
         "Authors' settings and the plain probe: it is told training labels, and validation nodes choose its penalty. "
-        "Means over three seeds on Cora's public split, over ten random splits on Photo. Made by `python "
+        "Means over three seeds on Cora's public split (BGRL: one), over ten random splits on Photo. Made by `python "
         "benchmarks/methods.py`. Seconds are of a busy machine and compare with nothing.",
         *REMARKS,
     ]
@@ -116,7 +156,7 @@ def main() -> None:
     runs = [
         Run({"dataset": d, "method": m, "seed": seed}, partial(oracle, d, m, CASES[d, m][2], seed))
         for d, m in wanted
-        for seed in range(SEEDS[d])
+        for seed in range(seeds_of(d, m))
     ]
     records = RecordFile(FOLDER / "oracle.jsonl")
     for run, record in carry_out(runs, records):

@@ -17,14 +17,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-# What is a phase, by the plan's names; where one is called within another, it counts apart.
+# What is called in a phase, by the plan's names; where one is called within another, it counts apart.
 PHASES = {
-    "read": ("fdmvgcl.cli.embed", "_read"),
-    "prepare": ("fdmvgcl.cli.embed", "_prepare"),
-    "basis": ("fdmvgcl.learning.prepare", "diffusion_basis"),
-    "train": ("fdmvgcl.cli.embed", "_train"),
-    "write": ("fdmvgcl.cli.embed", "_write"),
-    "report": ("fdmvgcl.cli.embed", "report"),
+    ("fdmvgcl.cli.embed", "foretell"): "plan",
+    ("fdmvgcl.cli.embed", "_read"): "read",
+    ("fdmvgcl.cli.embed", "_prepare"): "prepare",
+    ("fdmvgcl.learning.prepare", "diffusion_basis"): "basis",
+    ("fdmvgcl.learning.prepare", "store_basis"): "basis",
+    ("fdmvgcl.cli.embed", "_train"): "train",
+    ("fdmvgcl.cli.embed", "_write"): "write",
+    ("fdmvgcl.cli.embed", "conclude"): "verdict",
+    ("fdmvgcl.cli.embed", "report"): "report",
 }
 
 
@@ -86,7 +89,7 @@ def main() -> None:
     from fdmvgcl.machine import ask_for_huge_pages
 
     ask_for_huge_pages()
-    for name, (module, function) in PHASES.items():
+    for (module, function), name in PHASES.items():
         place = importlib.import_module(module)
         setattr(place, function, _wrapped(clock, name, getattr(place, function)))
     sys.argv = ["fdmvgcl", "embed", *arguments]
@@ -96,7 +99,7 @@ def main() -> None:
         cli.app(prog_name="fdmvgcl")
     finally:
         clock.turn()
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        peak = max(each["peak_bytes"] for each in clock.found.values())
         Path(record).write_text(json.dumps({"phases": clock.found, "peak_bytes": peak}))
 
 

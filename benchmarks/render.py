@@ -179,6 +179,21 @@ def similar_section() -> str:
     )
 
 
+def files_section() -> str:
+    """Empty until there is a record."""
+    if not (ROOT / "benchmarks" / "results" / "files.json").exists():
+        return ""
+    rows = [(name, f"{seconds:.2f}") for name, seconds in record("files")["measured"].items()]
+    return (
+        "\n## Users' files\n\n"
+        "Processor time of all threads (`benchmarks/files.py`). Edges have ids that are texts, and weights; beside the "
+        "graph stands what Arrow takes to read the same file into a table. Features are numbers, some with blanks, "
+        "categories, truth values and dates, written as text. A file that is not there is told of by a process of its "
+        "own.\n\n"
+        f"{table(['what', 's of CPU'], rows)}\n"
+    )
+
+
 def after_section() -> str:
     """Each command by itself, and exports beside the disk."""
     found = record("after")
@@ -338,7 +353,7 @@ a triangular factor are left out. All steps of one penalty, with one thread, as 
 ## Growth
 
 {growth_table()}
-{similar_section()}{after_section()}{graphs_section()}{attacks_section()}"""
+{similar_section()}{files_section()}{after_section()}{graphs_section()}{attacks_section()}"""
 
 
 def accuracy_summary() -> str:

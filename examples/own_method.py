@@ -1,4 +1,4 @@
-"""A method of one's own beside those of the library: whatever meets the protocol joins (python examples/own_method.py)."""
+"""A method of one's own beside the library's: what meets the protocol joins (python examples/own_method.py)."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, Self

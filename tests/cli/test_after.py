@@ -2,14 +2,12 @@
 
 import json
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
 import pytest
-import torch
 from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, Graph, cli
@@ -35,15 +33,6 @@ def done(*args: object) -> SimpleNamespace:
 
 def rows(text: str) -> list[list[str]]:
     return [line.split("\t") for line in text.splitlines()]
-
-
-@pytest.fixture(autouse=True)
-def _in_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.chdir(tmp_path)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture
@@ -156,6 +145,14 @@ class TestCluster:
         Path("wrong.csv").write_text("id,label\nm55,a\nm66,b\n")
         assert "no node is 'm55'; did you mean 'm5'" in run("cluster", club, "--labels", "wrong.csv").error
 
+    def test_equal_vectors_are_one_cluster_and_that_is_told(self) -> None:
+        Path("pair.csv").write_text("source,target\na,b\n")
+        done("embed", "pair.csv", "--dim", 4, "--epochs", 1, "--views", 2, "--no-report", "-o", "pair")
+        told = done("cluster", "pair", "-k", 2)
+        assert [row[:2] for row in rows(told.out)] == [["a", "0"], ["b", "0"]]
+        assert "1 cluster, silhouette" in told.err
+        assert "warning: there are no 2 clusters: nodes with equal vectors belong together" in told.err
+
 
 class TestPredict:
     def test_the_rest_gets_labels(self, club: Path) -> None:
@@ -230,9 +227,6 @@ class TestLinks:
 
     def test_bad_input(self, club: Path) -> None:
         assert run("links", club, "--id", "m55").error.startswith("the graph has no node 'm55'; did you mean")
-        config = json.loads((club / "model" / "config.json").read_text())
-        (club / "model" / "config.json").write_text(json.dumps(config | {"format": 99}))
-        assert "must be a model of format" in run("links", club).error
 
     def test_a_graph_too_small_to_check_still_gets_an_answer(self) -> None:
         Path("two.csv").write_text("source,target\na,b\n")
@@ -362,6 +356,27 @@ class TestUpdate:
             in run("update", people, "--removed", "gone.csv").error
         )
         assert {path: path.read_bytes() for path in people.rglob("*") if path.is_file()} == before
+
+
+def test_a_folder_of_another_version_is_refused_by_every_command(club: Path) -> None:
+    config = club / "model" / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"format": 99}))
+    Path("some.csv").write_text("id,label\nm1,a\nm2,b\n")
+    Path("new.csv").write_text("source,target\nm1,m9\n")
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    for command in (
+        ("similar", club, "--id", "m1"),
+        ("export", club, "-o", "vectors.npy"),
+        ("cluster", club, "-o", "clusters.csv"),
+        ("predict", club, "--labels", "some.csv", "-o", "rest.csv"),
+        ("links", club, "-o", "links.csv"),
+        ("anomalies", club, "-o", "odd.csv"),
+        ("update", club, "new.csv"),
+        ("transform", club, "new.csv", "-o", "new.parquet"),
+        ("report", club),
+    ):
+        assert run(*command).error == f"{config}: must be a model of format 5, got 99"
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
 
 
 class TestTime:

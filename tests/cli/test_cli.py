@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,8 @@ import typer
 from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, Graph, __version__, cli, datasets
-from fdmvgcl.cli import commands, endings, options
+from fdmvgcl.cli import endings, options
+from fdmvgcl.cli.commands.embedding import embed
 from fdmvgcl.cli.console import printable
 from fdmvgcl.diffusion.cost import Workload
 from fdmvgcl.learning import prepare
@@ -63,17 +64,6 @@ def done(*args: object) -> Result:
     result = run(*args)
     assert result.code == 0, result.out + result.err
     return result
-
-
-@pytest.fixture(autouse=True)
-def _in_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """And on one thread, here and in children: graphs are tiny, and threads that wait are slow on a busy machine."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture
@@ -115,7 +105,7 @@ class TestHelp:
 
     def test_embed_has_few_options_of_its_own(self) -> None:
         """Those that all commands have are not its own."""
-        given = [each.annotation.__metadata__[0] for each in inspect.signature(commands.embed).parameters.values()]
+        given = [each.annotation.__metadata__[0] for each in inspect.signature(embed).parameters.values()]
         shown = [each for each in given if getattr(each, "rich_help_panel", None) and not each.hidden]
         panels = [each.rich_help_panel for each in shown]
         everywhere = {"--device", "--data-root", "--quiet", "--help-all"}

@@ -2,13 +2,11 @@
 
 import json
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
-import torch
 from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, Graph, cli
@@ -38,18 +36,13 @@ def vectors(folder: str) -> np.ndarray:
 
 
 @pytest.fixture(autouse=True)
-def _groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _groups(_in_its_own_folder: None) -> None:
     """Three planted groups, and columns of noise."""
-    monkeypatch.chdir(tmp_path)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     groups = nx.stochastic_block_model([40] * 3, np.eye(3) * 0.25 + 0.01, seed=1)
     Path("edges.csv").write_text("source,target\n" + "".join(f"{a},{b}\n" for a, b in groups.edges))
     noise = np.random.default_rng(0).standard_normal((120, 12)).round(4)
     rows = "".join(f"{i}," + ",".join(map(str, row)) + "\n" for i, row in enumerate(noise))
     Path("noise.csv").write_text("id," + ",".join(f"x{j}" for j in range(12)) + "\n" + rows)
-    yield
-    torch.set_num_threads(threads)
 
 
 def test_the_verdict_is_told_kept_and_on_the_page() -> None:

@@ -1,13 +1,11 @@
 """``fdmvgcl evaluate``: three tasks in one record, and labels that are numbers."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
-import torch
 from typer.testing import CliRunner
 
 from fdmvgcl import cli
@@ -38,19 +36,14 @@ def record() -> dict:
 
 
 @pytest.fixture(autouse=True)
-def _club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _club(_in_its_own_folder: None) -> None:
     """The karate club, its sides, and for each member a number that tells the side."""
-    monkeypatch.chdir(tmp_path)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
     club = nx.karate_club_graph()
     Path("edges.csv").write_text("source,target\n" + "".join(f"{a},{b}\n" for a, b in club.edges))
     sides = [club.nodes[i]["club"] for i in club]
     Path("labels.csv").write_text("id,label\n" + "".join(f"{i},{side}\n" for i, side in enumerate(sides)))
     fees = np.random.default_rng(0).random(34) + [10 * (side == "Officer") for side in sides]
     Path("fees.csv").write_text("id,label\n" + "".join(f"{i},{fee:.3f}\n" for i, fee in enumerate(fees)))
-    yield
-    torch.set_num_threads(threads)
 
 
 def test_three_tasks_are_told_kept_and_shown() -> None:

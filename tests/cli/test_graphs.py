@@ -1,14 +1,12 @@
 """Many graphs through the command line: one vector each, the folder's other commands, and bad input."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-import torch
 from typer.testing import CliRunner
 
 from fdmvgcl import FDMVGCL, GraphSet, cli
@@ -28,15 +26,6 @@ def run(*args: object) -> tuple[str, str | None]:
     errors = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
     assert (result.exit_code, len(errors)) == (2, 1), result.output
     return result.stdout, errors[0].removeprefix("error: ")
-
-
-@pytest.fixture(autouse=True)
-def _in_its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.chdir(tmp_path)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture

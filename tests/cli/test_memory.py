@@ -31,11 +31,8 @@ def test_refusal_and_warning(share: float, told: str, monkeypatch: pytest.Monkey
     assert (told in capsys.readouterr().err) if told else not capsys.readouterr().err
 
 
-def test_a_disk_that_is_full_ends_with_a_line_and_the_same_command_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_is_full_ends_with_a_line_and_the_same_command_goes_on() -> None:
     """A limit on the size of files stands for it; the basis is the first that is larger."""
-    monkeypatch.chdir(tmp_path)
     Path("edges.csv").write_text("source,target\n" + "".join(f"n{i},n{(3 * i + 1) % 60}\n" for i in range(60)))
     command = ["embed", "edges.csv", "--dim", "4", "--epochs", "1", "--memory", "1KB", "--reader", "memory"]
     command += ["--no-report", "-q", "-o", "out"]

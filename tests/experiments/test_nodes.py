@@ -200,7 +200,7 @@ def test_what_waits_to_be_run_is_named(tmp_path: Path) -> None:
         records.append({"key": key, "test": [0.5]})
     told = waiting(records, ("cora", "photo"))
     assert f"{len(ENTRANTS) - 2} of {4 * len(ENTRANTS)} rows" in told
-    assert told.endswith("No row yet of FD-MVGCL, FROND-like, supervised.")
+    assert told.endswith("No row yet of FD-MVGCL, FROND-like (supervised).")
 
 
 def test_a_method_with_few_data_sets_does_not_take_the_others_out_of_the_ranks(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ def test_all_problems_are_told_at_once() -> None:
         fit_encoding(bad)
     message = str(caught.value)
     for told in (
-        "column 'a' must hold numbers, but 1 of its 3 cells are no numbers, first 'x' in row 3",
+        "column 'a' must hold numbers, but 1 of its 3 cells is no number, first 'x' in row 3",
         "column 'b' holds dates like '01/02/2023', whose day and month could be swapped",
         "column 'c' must hold finite numbers, got inf in row 2",
         "column 'd' is of type struct",

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from fdmvgcl import FDMVGCL, Diffusion, Features, Graph, Schedule
 from fdmvgcl.diffusion import basis_file
 from fdmvgcl.diffusion.resources import Resources
+from fdmvgcl.fractional.response import chebyshev_coefficients
 from fdmvgcl.learning.prepare import Prepared
 from fdmvgcl.learning.settings import dotted
 from fdmvgcl.losses import Loss
@@ -65,6 +66,46 @@ def test_memory_and_disk_give_the_same_bytes(tmp_path: Path) -> None:
     graph, model = make_graph(), FDMVGCL(**SMALL)
     found = [model.fit_transform(prepared(model, graph, folder)) for folder in (None, tmp_path)]
     assert found[0].tobytes() == found[1].tobytes()
+
+
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+def test_half_precision_is_off_by_no_more_than_it_says(tmp_path: Path, sparse: bool) -> None:
+    """Whatever the columns' units are: one exceeds what float16 can hold, another lies below it."""
+    graph = make_graph(sparse=sparse)
+    units = np.full(COLUMNS, 1.0, np.float32)
+    units[:3] = 1e7, 1e-9, 0
+    graph = graph.with_features(csr_array(graph.features * units) if sparse else graph.features * units)
+    features = Features(structure="none", scaling="none")
+    halved = FDMVGCL(**SMALL | {"features": features, "diffusion": Diffusion(basis_dtype="float16")})
+    exact = FDMVGCL(**SMALL | {"features": features})
+    truth = prepared(exact, graph, None).block_basis.rows(0, NODES)
+    made = prepared(halved, graph, None)
+    (told,) = (sentence for sentence in made.sentences if "half precision" in sentence)
+    bound = float(told.split("at most ")[1].split()[0])
+    assert 5e-4 < bound < 4e-3
+    bases = made.block_basis, prepared(halved, graph, tmp_path).block_basis
+    spec = FDMVGCL(**SMALL).fit(prepared(exact, graph, None)).encoder_.filter
+    size = chebyshev_coefficients(spec, 1e-7).detach().abs().sum(1).clamp(min=1.0)
+    peak = truth.values.abs().amax((0, 1)) * float(size.max())
+    for basis in bases:
+        error = (basis.rows(0, NODES).diffused(spec) - truth.diffused(spec)).abs().amax((0, 1))
+        assert bool((error <= bound * peak).all())
+        assert float((error / peak.clamp(min=1e-30)).max()) > 1e-5
+    assert torch.equal(bases[0].rows(3, 30).values, bases[1].rows(3, 30).values)
+    some = torch.tensor([0, 8, 59])
+    assert torch.equal(bases[0].at(some).values, bases[1].at(some).values)
+    assert [path.suffix for path in sorted((tmp_path / "basis").glob("panel-*"))] == [".f16", ".f16"]
+
+
+def test_half_precision_halves_what_is_kept_and_trains_nearly_the_same(tmp_path: Path) -> None:
+    graph, found, sizes = make_graph(), [], []
+    for kept in ("float32", "float16"):
+        model = FDMVGCL(**SMALL | {"diffusion": Diffusion(basis_dtype=kept)})
+        found.append(model.fit_transform(prepared(model, graph, tmp_path / kept)))
+        sizes.append(sum(path.stat().st_size for path in (tmp_path / kept).rglob("panel-*")))
+    assert sizes[1] == sizes[0] // 2 + 2 * 32 * 4
+    gap = np.abs(found[0] - found[1]).max()
+    assert 0 < gap < 0.02 * np.abs(found[0]).max()
 
 
 @pytest.mark.parametrize("loss", ["barlow-twins", "vicreg", "cca-ssg", "euclidean", "cosmean"])

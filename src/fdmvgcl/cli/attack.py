@@ -46,7 +46,10 @@ def attack(
     describe(graph, reporter)
     if kind in READING_FEATURES and graph.features is None:
         raise ArgumentError("features", f"must be given for {kind}: the attacker's own model reads them")
-    labelled = _labels(graph, kind, labels, None if opened.dataset is None else Labelled.of_data_set(opened.dataset))
+    own = None if opened.dataset is None else Labelled.of_data_set(opened.dataset)
+    labelled = own if labels is None else Labelled.read(graph, labels, kind="classes", encoding=reading.encoding)
+    if kind != "random":
+        _check_labels(labelled, graph, kind)
     budget = edge_budget(graph, rate)
     with reporter.busy(f"{kind}: {budget} flips"), reporter.warnings(), _of_rate(rate, budget):
         made = (
@@ -81,12 +84,7 @@ def write_edges(path: Path, graph: Graph) -> None:
     write_table(path, ends | ({"weight": weight} if graph.weighted else {}))
 
 
-def _labels(graph: Graph, kind: str, labels: Path | None, own: Labelled | None) -> Labelled | None:
-    if labels is not None:
-        own = Labelled.read(graph, labels, kind="classes")
-    if kind == "random":
-        return own
-    if own is None:
+def _check_labels(labelled: Labelled | None, graph: Graph, kind: str) -> None:
+    if labelled is None:
         raise ArgumentError("labels", f"must be given for {kind}: it needs to know what nodes should not be")
-    check_labels(own.labels, graph)
-    return own
+    check_labels(labelled.labels, graph)

@@ -16,6 +16,7 @@ from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.graph_file import load_either
 from fdmvgcl.graphs.node_ids import Ids
+from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.results.outputs import ResultFolder
 from fdmvgcl.results.vectors import VectorFile
 
@@ -32,17 +33,18 @@ def cluster(
     *,
     seed: int = 0,
     data_root: Path | None = None,
+    encoding: str | None = None,
 ) -> None:
     """Find them and give ids and numbers; on a terminal what the clusters are."""
     wanted.check([*folder.require().path.iterdir(), *([labels] if labels else [])])
     graph = load_either(folder.graph)
-    known = labels_of(folder, labels, graph, reporter, data_root)
+    known = labels_of(folder, labels, graph, reporter, data_root, encoding)
     with VectorFile(folder.embeddings) as file:
         z = file.read("z")
     with reporter.busy("looking for clusters"):
         found = find(z, k, seed=seed)
         compared = None if known is None else agreement(found, known[0], _controls(graph), seed=seed)
-    _tell(found, reporter)
+    _tell(found, k, reporter)
     if compared is not None:
         tell(compared, reporter)
     facts = {
@@ -68,9 +70,12 @@ def _controls(graph: Graph | GraphSet) -> dict[str, NDArray[np.floating]]:
     return {"raw features": features if isinstance(features, np.ndarray) else features.toarray()}
 
 
-def _tell(found: Clusters, reporter: Reporter) -> None:
+def _tell(found: Clusters, k: int | None, reporter: Reporter) -> None:
     apart = "–" if found.silhouette is None else f"{found.silhouette:.3f}"
-    reporter.remark(f"{len(found.centres)} clusters, silhouette {apart}")
+    count = counted(len(found.centres), "cluster", "clusters")
+    reporter.remark(f"{count}, silhouette {apart}")
+    if k is not None and len(found.centres) < k:
+        reporter.warn(f"there are no {k} clusters: nodes with equal vectors belong together")
     if found.tried:
         best = sorted(found.tried, key=lambda k: -found.tried[k])[:4]
         told = ", ".join(f"{k}: {found.tried[k]:.3f}" for k in best)

@@ -60,15 +60,15 @@ class Reporter:
 
     def say(self, text: str, style: str = "") -> None:
         """A line on stdout, or on stderr beside JSON."""
-        (self.err if self.as_json else self.out).print(_text(text, style), soft_wrap=True)
+        _say(self.err if self.as_json else self.out, _text(text, style))
 
     def warn(self, text: str) -> None:
         """A line on stderr."""
-        self.err.print(_text("warning: ", "yellow") + _text(text), soft_wrap=True)
+        _say(self.err, _text("warning: ", "yellow") + _text(text))
 
     def remark(self, text: str) -> None:
         """A line on stderr that is no warning."""
-        self.err.print(_text(text, "dim"), soft_wrap=True)
+        _say(self.err, _text(text, "dim"))
 
     def table(
         self, header: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: Sequence[int] = (0,)
@@ -142,6 +142,12 @@ class Reporter:
             yield _Lines(self, epochs)
 
 
+def _say(console: "Console", text: "Text") -> None:
+    """A terminal's lines end between words, unless a path would be cut; elsewhere a line is a line."""
+    fits = all(len(word) <= console.width for word in text.plain.split())
+    console.print(text, soft_wrap=not (console.is_terminal and fits))
+
+
 def _text(text: str, style: str = "") -> "Text":
     from rich.text import Text
 
@@ -169,6 +175,12 @@ def _state(record: dict[str, Any]) -> str:
     return f"loss {record['loss']:.4f}  effective rank {rank:.{1 if rank < 10 else 0}f}  α {orders}"
 
 
+def _short(record: dict[str, Any]) -> str:
+    """The same for a bar that leaves half a line."""
+    orders = sorted(record["alpha"])
+    return f"loss {record['loss']:.4f}  rank {record['effective_rank']:.0f}  α {orders[0]:.2f}–{orders[-1]:.2f}"
+
+
 def _phase(record: dict[str, Any]) -> str:
     return "training" if record["phase"] == 0 else f"phase {record['phase'] + 1}, {len(record['alpha'])} views"
 
@@ -192,11 +204,16 @@ class _Bar:
         self.epochs = epochs
         self.progress = Progress(
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=24),
+            BarColumn(bar_width=12),
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[state]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+            TextColumn(
+                "{task.fields[state]}",
+                markup=False,
+                table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),  # what room the others leave
+            ),
             console=console,
+            expand=True,
         )
         self.task = self.progress.add_task("preparing", total=epochs, state="")
 
@@ -211,5 +228,5 @@ class _Bar:
         if record["epoch"] == 0 and record["phase"] > 0:
             self.task = self.progress.add_task("", total=self.epochs, state="")
         self.progress.update(
-            self.task, completed=record["epoch"] + 1, description=_phase(record), state=_state(record), refresh=last
+            self.task, completed=record["epoch"] + 1, description=_phase(record), state=_short(record), refresh=last
         )

@@ -79,6 +79,7 @@ def embed(source: str, model: FDMVGCL, reading: ReadOptions, options: EmbedOptio
     model.check_parameters()
     _check_control(options)
     folder = ResultFolder(options.output or default_folder(source))
+    folder.refuse_inputs(source, reading.features, options.labels)
     options = replace(options, scratch=options.scratch or folder.scratch)
     with joined(model.device) as group:
         if group.size > 1 and options.level == "graph":
@@ -224,7 +225,7 @@ def _read_many(
     describe(opened.graphs, reporter)
     if options.labels is None:
         return opened.graphs, opened.labels
-    labelled = read_graph_labels(options.labels, opened.graphs)
+    labelled = read_graph_labels(options.labels, opened.graphs, reading.encoding)
     without = int((labelled.labels < 0).sum())
     if without:
         reporter.say(f"  {counted(without, 'graph has', 'graphs have')} no label")

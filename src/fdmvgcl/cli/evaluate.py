@@ -33,6 +33,7 @@ def evaluate(
     *,
     kind: LabelKind = "auto",
     data_root: Path | None = None,
+    encoding: str | None = None,
 ) -> None:
     """Put the vectors in a result folder to three tasks beside their controls, and keep the record there."""
     folder.require()
@@ -41,9 +42,9 @@ def evaluate(
     if isinstance(graph, GraphSet):
         if kind == "numbers":
             raise ArgumentError("labels_are", "must be classes for many graphs, got 'numbers'")
-        _evaluate_graphs(folder, graph, labels, splits, reporter, data_root)
+        _evaluate_graphs(folder, graph, labels, splits, reporter, data_root, encoding)
         return
-    labelled = labels_of(labels, splits, graph, data_root, kind)
+    labelled = labels_of(labels, splits, graph, data_root, kind, encoding)
     for remark in labelled.remarks:
         reporter.say(f"  {remark}")
     model = FDMVGCL.load(folder.model, device="cpu")
@@ -62,11 +63,17 @@ def evaluate(
 
 
 def _evaluate_graphs(
-    folder: ResultFolder, graphs: GraphSet, labels: str, splits: Path | None, reporter: Reporter, data_root: Path | None
+    folder: ResultFolder,
+    graphs: GraphSet,
+    labels: str,
+    splits: Path | None,
+    reporter: Reporter,
+    data_root: Path | None,
+    encoding: str | None,
 ) -> None:
     if splits is not None:
         raise ArgumentError("splits", "is for nodes; of many graphs the folds are stratified ones")
-    known = graph_labels(labels, graphs, data_root)
+    known = graph_labels(labels, graphs, data_root, encoding)
     with VectorFile(folder.embeddings) as file:
         z = file.read("z")
     assess_graphs(graphs, z, known, FDMVGCL.load(folder.model, device="cpu"), folder, reporter)
@@ -88,11 +95,16 @@ def _check_together(folder: ResultFolder, graph: Graph, model: FDMVGCL, views: l
 
 
 def labels_of(
-    labels: str, splits: Path | None, graph: Graph, data_root: Path | None, kind: LabelKind = "auto"
+    labels: str,
+    splits: Path | None,
+    graph: Graph,
+    data_root: Path | None,
+    kind: LabelKind = "auto",
+    encoding: str | None = None,
 ) -> Labelled:
     """Labels and splits from a file, or those of the data set that was embedded."""
     if not names_data_set(labels):
-        return Labelled.read(graph, Path(labels), splits, kind)
+        return Labelled.read(graph, Path(labels), splits, kind, encoding)
     if kind == "numbers":
         raise ArgumentError("labels_are", f"must be classes for the data set {labels!r}, got 'numbers'")
     if splits is not None:

@@ -20,11 +20,16 @@ from fdmvgcl.results.outputs import ResultFolder
 
 
 def labels_of(
-    folder: ResultFolder, given: str | None, graph: Graph | GraphSet, reporter: Reporter, data_root: Path | None
+    folder: ResultFolder,
+    given: str | None,
+    graph: Graph | GraphSet,
+    reporter: Reporter,
+    data_root: Path | None,
+    encoding: str | None = None,
 ) -> tuple[NDArray[np.int64], tuple[str, ...]] | None:
     """Class of each node or graph (-1 for none) and the classes' names; None where no labels are given or known."""
     if isinstance(graph, GraphSet):
-        return _of_graphs(folder, given, graph, data_root)
+        return _of_graphs(folder, given, graph, data_root, encoding)
     if given is not None and names_data_set(given):
         dataset = load(given, data_root)
         if dataset.num_nodes != graph.num_nodes:
@@ -33,7 +38,7 @@ def labels_of(
     path = folder.labels if given is None else Path(given)
     if given is None and not path.exists():
         return None
-    ids, names = read_labels(path)
+    ids, names = read_labels(path, None if given is None else encoding)
     labels, classes = coded_labels(graph.ids, ids, names)
     known = set(graph.ids)
     others = [node for node in ids if node not in known]
@@ -49,9 +54,11 @@ def labels_of(
 
 
 def _of_graphs(
-    folder: ResultFolder, given: str | None, graphs: GraphSet, data_root: Path | None
+    folder: ResultFolder, given: str | None, graphs: GraphSet, data_root: Path | None, encoding: str | None
 ) -> tuple[NDArray[np.int64], tuple[str, ...]] | None:
     if given is None and not folder.labels.exists():
         return None
-    found = graph_labels(given or folder.labels, graphs, data_root)
+    if given is None:
+        encoding = None  # those that the folder knows are ours
+    found = graph_labels(given or folder.labels, graphs, data_root, encoding)
     return found.labels, found.classes

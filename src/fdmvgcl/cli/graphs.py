@@ -37,7 +37,7 @@ class GraphLabels:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class OpenedGraphs:
     """Many graphs, and their labels, where the source has some."""
 
     graphs: GraphSet
@@ -56,12 +56,12 @@ class _Contender:
         return list(self.scores.test)
 
 
-def open_graphs(source: str, options: ReadOptions, data_root: Path | None = None) -> Source:
+def open_graphs(source: str, options: ReadOptions, data_root: Path | None = None) -> OpenedGraphs:
     """The graphs that SOURCE names: a data set, a folder of the TU collection's files, or a table of edges."""
     if source in graph_datasets():
         _refuse_options(options, f"{source!r} is a data set (write ./{source} for a file)")
         dataset = load_graphs(source, data_root)
-        return Source(dataset.graphs, GraphLabels(dataset.labels, dataset.classes))
+        return OpenedGraphs(dataset.graphs, GraphLabels(dataset.labels, dataset.classes))
     if source in datasets():
         raise UserError(f"{source!r} is a data set of one graph; leave out --level graph")
     if Path(source).is_dir():
@@ -70,7 +70,7 @@ def open_graphs(source: str, options: ReadOptions, data_root: Path | None = None
         _refuse_options(options, f"{source!r} is a folder of the TU collection")
         found = read_tu(source)
         labels = None if found.labels is None else _coded(found.graphs, found.graphs.ids, found.labels)
-        return Source(found.graphs, labels)
+        return OpenedGraphs(found.graphs, labels)
     if not Path(source).exists() and os.sep not in source and not os.path.splitext(source)[1]:
         raise InputError(
             source, f"is neither a file nor a data set of many graphs{near_misses(source, graph_datasets())}"
@@ -78,7 +78,7 @@ def open_graphs(source: str, options: ReadOptions, data_root: Path | None = None
     other = [name for name in options.given if name not in ("features", "directed", "weight", "fill_missing")]
     if other:
         raise UserError(f"--{other[0].replace('_', '-')} is for one graph; tables of many always have a header")
-    return Source(
+    return OpenedGraphs(
         GraphSet.read(
             source,
             options.features,
@@ -89,10 +89,12 @@ def open_graphs(source: str, options: ReadOptions, data_root: Path | None = None
     )
 
 
-def graph_labels(labels: str | Path, graphs: GraphSet, data_root: Path | None = None) -> GraphLabels:
+def graph_labels(
+    labels: str | Path, graphs: GraphSet, data_root: Path | None = None, encoding: str | None = None
+) -> GraphLabels:
     """Labels of a folder's graphs, from a file or by the name of the data set that was embedded."""
     if labels not in graph_datasets():
-        return read_graph_labels(Path(labels), graphs)
+        return read_graph_labels(Path(labels), graphs, encoding)
     dataset = load_graphs(str(labels), data_root)
     if dataset.graphs.ids != graphs.ids:
         told = f"{dataset.graphs.num_graphs} graphs and the folder {graphs.num_graphs}"
@@ -110,9 +112,9 @@ def plain_rows(graphs: GraphSet) -> dict[str, NDArray[np.floating]]:
     return sizes | {"sums of features": read_out(dense, graphs.owner, graphs.num_graphs, "sum")}
 
 
-def read_graph_labels(path: Path, graphs: GraphSet) -> GraphLabels:
+def read_graph_labels(path: Path, graphs: GraphSet, encoding: str | None = None) -> GraphLabels:
     """Labels ``graph,label`` of a file; each must be of a graph that is there."""
-    ids, names = read_labels(path)
+    ids, names = read_labels(path, encoding)
     known = set(graphs.ids)
     stranger = next((each for each in ids if each not in known), None)
     if stranger is not None:

@@ -47,6 +47,8 @@ def links(
         else:
             with reporter.busy("comparing all pairs of nodes"):
                 found = top_links(file.read("z"), graph, count)
+    if not len(found.pairs):
+        reporter.remark("no pair without an edge points the same way: none has a positive cosine")
     table = {
         "source": [graph.ids[i] for i in found.pairs[:, 0]],
         "target": [graph.ids[i] for i in found.pairs[:, 1]],

@@ -203,6 +203,16 @@ TrainRows = Annotated[
         "--train-rows", "Train on so many nodes, drawn by the seed, and embed all.", "all", metavar="N|all", hidden=True
     ),
 ]
+BasisDtype = Annotated[
+    str | None,
+    _setting(
+        "--basis-dtype",
+        "Keep diffused features in float16, half the size, where rows are worked on in blocks.",
+        "float32",
+        metavar="TYPE",
+        hidden=True,
+    ),
+]
 Control = Annotated[
     Literal["untrained", "diffused", "raw", "structure"] | None,
     _rare(

@@ -10,9 +10,9 @@ from fdmvgcl.cli.console import Reporter, gigabytes
 from fdmvgcl.cli.presence import check_there
 from fdmvgcl.cli.sources import ReadOptions, Room, names_data_set, open_source
 from fdmvgcl.diffusion.rates import measured
-from fdmvgcl.errors import UserError
+from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.graphs.readers.opening import STDIN
-from fdmvgcl.graphs.readers.outlook import Outlook, look_ahead
+from fdmvgcl.graphs.readers.outlook import Outlook, look_ahead, outlook_of
 from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.learning.plan import Plan, plan_ahead
 from fdmvgcl.machine import machine_memory
@@ -29,11 +29,7 @@ def plan(
 ) -> None:
     """Print what embedding SOURCE would take; :class:`UserError` in the end if it cannot be done here."""
     model.check_parameters()
-    made = _planned(source, model, reading, options, lambda text: None, timed=True)
-    if made is None:
-        raise UserError(
-            f"{source}: what it takes cannot be told from its head; edges in text or Parquet can be planned"
-        )
+    made = _planned(_outlook(source, reading, options), source, model, reading, options, timed=True)
     if as_json:
         reporter.json(made.record())
     else:
@@ -46,16 +42,15 @@ def foretell(source: str, model: FDMVGCL, reading: ReadOptions, options: "EmbedO
     """Before anything is read, tell what takes longer than some seconds, and refuse what cannot be done."""
     if names_data_set(source) or source == STDIN or not os.path.exists(source):
         return
-    rough = _planned(source, model, reading, options, reporter.remark, timed=False)
-    if rough is None:
+    outlook = look_ahead(source, reading.columns_of_edges, reading.features)
+    if outlook is None:
         return
-    if rough.seconds > SOON:
-        made = _planned(source, model, reading, options, lambda text: None, timed=True)
-        assert made is not None
+    made = _planned(outlook, source, model, reading, options, reporter.remark, timed=False)
+    if made.seconds > SOON:
+        made = _planned(outlook, source, model, reading, options, timed=True)
         show(made, reporter)
-        rough = made
     if model.device.startswith("cpu"):
-        heed(rough, reporter)
+        heed(made, reporter)
 
 
 def heed(plan: Plan, reporter: Reporter) -> None:
@@ -90,23 +85,28 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def _outlook(source: str, reading: ReadOptions, options: "EmbedOptions") -> Outlook:
+    if names_data_set(source):
+        graph = open_source(source, reading, options.data_root).graph
+        return Outlook(0, graph.num_edges, graph.num_nodes, graph.num_features, exact=True)
+    check_there(source, reading.features)
+    if source == STDIN:
+        raise UserError("what the standard input takes cannot be told before it is read: name a file")
+    if reading.encoding is not None:
+        raise ArgumentError("encoding", f"cannot be planned for: only text in UTF-8 is, got {reading.encoding!r}")
+    return outlook_of(source, reading.columns_of_edges, reading.features)
+
+
 def _planned(
+    outlook: Outlook,
     source: str,
     model: FDMVGCL,
     reading: ReadOptions,
     options: "EmbedOptions",
-    tell: Callable[[str], None],
+    tell: Callable[[str], None] = lambda text: None,
     *,
     timed: bool,
-) -> Plan | None:
-    if names_data_set(source):
-        graph = open_source(source, reading, options.data_root).graph
-        outlook: Outlook | None = Outlook(0, graph.num_edges, graph.num_nodes, graph.num_features, exact=True)
-    else:
-        check_there(source, reading.features)
-        outlook = None if source == STDIN else look_ahead(source, reading.columns_of_edges, reading.features)
-    if outlook is None:
-        return None
+) -> Plan:
     room = room_of(options, tell)
     in_pieces = not names_data_set(source) and room.wants_store(source, reading)
     place = (options.scratch or options.output or Path()).absolute()

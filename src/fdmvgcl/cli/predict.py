@@ -25,11 +25,12 @@ def predict(
     *,
     seed: int = 0,
     data_root: Path | None = None,
+    encoding: str | None = None,
 ) -> None:
     """Give id, label and probability of the nodes without a label, and the cross-validated score."""
     wanted.check([*folder.require().path.iterdir(), labels])
     graph = load_either(folder.graph)
-    known = labels_of(folder, labels, graph, reporter, data_root)
+    known = labels_of(folder, labels, graph, reporter, data_root, encoding)
     assert known is not None
     codes, classes = known
     with VectorFile(folder.embeddings) as file:

@@ -33,6 +33,7 @@ def robustness(
     reporter: Reporter,
     *,
     data_root: Path | None = None,
+    encoding: str | None = None,
 ) -> None:
     """Measure, print, and leave ``robustness.json`` and ``robustness.png`` in the folder."""
     for rate in rates:
@@ -44,7 +45,7 @@ def robustness(
         raise UserError("robustness is of the nodes of one graph, and the folder holds many graphs")
     if graph.directed or graph.features is None:
         raise UserError("robustness needs an undirected graph with features: the surrogate reads them")
-    labelled = labels_of(labels, splits, graph, data_root, "classes")
+    labelled = labels_of(labels, splits, graph, data_root, "classes", encoding)
     model = FDMVGCL.load(folder.model, device="cpu")
     scene = Scene(graph, labelled.labels, labelled.splits[0], seed)
     victim = FrozenProbe.of_model(model, graph, scene.labels, scene.split)

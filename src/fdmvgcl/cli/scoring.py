@@ -95,8 +95,8 @@ def show(contenders: Sequence[Scored], title: str, name: str, reporter: Reporter
 
 def _told_difference(ours: Sequence[float], theirs: Sequence[float]) -> str:
     difference = paired_difference(ours, theirs)
-    told = f"{100 * difference.mean:+.1f}"
+    told = f"{100 * difference.mean:+z.1f}"
     if difference.low is None or difference.high is None:
         return told
     word = {"helped": "better", "hurt": "worse"}.get(difference.verdict, difference.verdict)
-    return f"{told}  ({100 * difference.low:+.1f} to {100 * difference.high:+.1f}: {word})"
+    return f"{told}  ({100 * difference.low:+z.1f} to {100 * difference.high:+z.1f}: {word})"

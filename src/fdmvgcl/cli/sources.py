@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fdmvgcl.cli.console import gigabytes
+from fdmvgcl.cli.groups import EdgeOptions, WindowOptions
 from fdmvgcl.cli.presence import check_there
 from fdmvgcl.datasets import Dataset, datasets, graph_datasets, load
 from fdmvgcl.errors import ArgumentError, UserError
@@ -28,23 +29,13 @@ _MOST_TIMES = 200
 
 
 @dataclass(frozen=True)
-class ReadOptions:
-    """How a user's files are to be read; see :func:`fdmvgcl.graphs.readers.read_graph`."""
+class ReadOptions(EdgeOptions, WindowOptions):
+    """How all of a user's files are to be read."""
 
     features: Path | None = None
     directed: bool = False
-    source: str | None = None
-    target: str | None = None
-    weight: str | None = None
-    no_header: bool = False
-    repeated: str = "max"
     columns: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    encoding: str | None = None
-    fill_missing: bool = False
-    since: str | None = None
-    until: str | None = None
-    half_life: str | None = None
 
     @property
     def columns_of_edges(self) -> EdgeColumns:
@@ -136,7 +127,7 @@ def default_name(source: StrPath) -> str:
 
 
 @dataclass(frozen=True)
-class Source:
+class Opened:
     """A graph, and the data set that it is of, if it is one."""
 
     graph: Graph
@@ -154,7 +145,7 @@ def check_one_graph(source: str) -> None:
         raise UserError(f"{source!r} is a data set of many graphs: add --level graph (write ./{source} for a file)")
 
 
-def open_source(source: str, options: ReadOptions, data_root: Path | None = None, room: Room | None = None) -> Source:
+def open_source(source: str, options: ReadOptions, data_root: Path | None = None, room: Room | None = None) -> Opened:
     """The graph that SOURCE names."""
     check_one_graph(source)
     if names_data_set(source):
@@ -162,6 +153,6 @@ def open_source(source: str, options: ReadOptions, data_root: Path | None = None
             option = next(iter(options.given)).replace("_", "-")
             raise UserError(f"--{option} is for files; {source!r} is a data set (write ./{source} for a file)")
         dataset = load(source, data_root)
-        return Source(dataset.graph(), dataset)
+        return Opened(dataset.graph(), dataset)
     check_there(source)
-    return Source(options.read(source, room))
+    return Opened(options.read(source, room))

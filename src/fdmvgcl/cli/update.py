@@ -56,6 +56,7 @@ def update(
     """Read, change the graph, compute or train, and replace the folder's files together."""
     if edges is None and reading.features is None and not options.removed:
         raise UserError("name a file of new edges, --features or --removed")
+    folder.refuse_inputs(edges, reading.features, *options.removed)
     FDMVGCL(device=options.device).check_parameters()
     model = FDMVGCL.load(folder.require().model, options.device)
     graph = load_either(folder.graph)

@@ -1,5 +1,6 @@
 """Diffused features for every order at once: functions of L, applied to X, that all responses are sums of."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -103,6 +104,56 @@ class DiffusionBasis:
         return self.mixed(basis_weights(self, spec).to(self.values.dtype))
 
 
+@dataclass(frozen=True, eq=False)
+class HalfBasis:
+    """The basis in memory, its numbers in half precision; blocks of it are float32 again.
+
+    Args:
+        values: shape (J, N, F), float16, each column divided by its scale.
+        scale: of each column, shape (F,): see :func:`column_scale`.
+        similarity, modes: see :class:`DiffusionBasis`.
+    """
+
+    values: Tensor
+    scale: Tensor
+    similarity: Tensor | None
+    modes: Modes | None
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return self.values.shape[0], self.values.shape[1], self.values.shape[2]
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of what comes out of it."""
+        return self.scale.dtype
+
+    def rows(self, low: int, high: int) -> DiffusionBasis:
+        """Those of some nodes."""
+        return self._picked(slice(low, high))
+
+    def at(self, nodes: Tensor) -> DiffusionBasis:
+        """The same of nodes that are not side by side."""
+        return self._picked(nodes)
+
+    def _picked(self, nodes: slice | Tensor) -> DiffusionBasis:
+        similarity = None if self.similarity is None else self.similarity[nodes]
+        return DiffusionBasis(self.values[:, nodes].float() * self.scale, similarity, self.modes)
+
+
+def column_scale(peak: Tensor) -> Tensor:
+    """The power of two above each column's largest magnitude (F,): dividing by it rounds nothing and fits float16."""
+    return torch.ldexp(torch.ones_like(peak), torch.frexp(peak).exponent)
+
+
+def half_error(modes: Modes | None) -> float:
+    """How far half precision puts a diffused feature off at most.
+
+    As a part of the column's largest value times ``max(1, Σ_j |c_j|)``, the size of the expansion.
+    """
+    return (1.0 if modes is None else modes.largest_weight) * torch.finfo(torch.float16).eps / 2
+
+
 def diffusion_basis(
     x: Tensor, operator: Operator, spec: Filter, *, smallest_alpha: float, modes: Modes | None = None
 ) -> DiffusionBasis:
@@ -113,6 +164,22 @@ def diffusion_basis(
     if modes is not None:
         return DiffusionBasis(_combined(operator, x, modes.functions.to(x)), similarity, modes)
     return DiffusionBasis(basis_terms(operator, CHEBYSHEV, x, widest(spec, x.dtype, smallest_alpha)), similarity)
+
+
+def half_basis(
+    x: Tensor, operator: Operator, spec: Filter, *, smallest_alpha: float, modes: Modes | None = None
+) -> HalfBasis:
+    """The same in half precision."""
+    similarity = operator.similarity
+    if similarity is not None:
+        x = x * similarity[:, None]
+    functions = torch.eye(widest(spec, x.dtype, smallest_alpha)) if modes is None else modes.functions
+    values = x.new_empty(len(functions), *x.shape, dtype=torch.float16)
+    scale = x.new_empty(x.shape[1])
+    for low, high, made in _panels(operator, x, functions.to(x)):
+        scale[low:high] = column_scale(made.abs().amax((0, 1)))
+        values[:, :, low:high] = made / scale[low:high]
+    return HalfBasis(values, scale, similarity, modes)
 
 
 def widest(spec: Filter, dtype: torch.dtype, smallest_alpha: float) -> int:
@@ -126,12 +193,18 @@ def widest(spec: Filter, dtype: torch.dtype, smallest_alpha: float) -> int:
 
 def _combined(operator: Operator, x: Tensor, functions: Tensor) -> Tensor:
     """``Σ_j f_ij T_j(-Ā) x`` for functions (r, J), shape (r, N, F): never more terms at once than of a few columns."""
+    combined = x.new_empty(len(functions), *x.shape)
+    for low, high, made in _panels(operator, x, functions):
+        combined[:, :, low:high] = made
+    return combined
+
+
+def _panels(operator: Operator, x: Tensor, functions: Tensor) -> Iterator[tuple[int, int, Tensor]]:
+    """The same some columns at a time: the first, the one after the last, and the values (r, N, b)."""
     nodes, columns = x.shape
-    combined = x.new_empty(len(functions), nodes, columns)
     for start in range(0, columns, PANEL):
         part = x[:, start : start + PANEL]
         panel = torch.nn.functional.pad(part, (0, PANEL - part.shape[1]))
         terms = basis_terms(operator, CHEBYSHEV, panel, functions.shape[1])
         made = (functions @ terms.flatten(1)).view(-1, nodes, PANEL)
-        combined[:, :, start : start + PANEL] = made[:, :, : part.shape[1]]
-    return combined
+        yield start, start + part.shape[1], made[:, :, : part.shape[1]]

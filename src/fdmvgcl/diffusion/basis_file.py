@@ -3,6 +3,7 @@
 =====================  ================================================================================================
 ``basis.json``         sizes, and the fingerprint of what the basis is of
 ``panel-000.f32``, …   of 32 columns each (the last filled up with zeros): J functions, one after the other, of N rows
+``panel-000.f16``, …   the same in half precision, each column divided by a power of two; as float32 these come last
 =====================  ================================================================================================
 
 Little-endian. A panel is renamed when it is whole, and stays: a run that was killed makes only those that lack. Blocks
@@ -13,7 +14,7 @@ and no signal.
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fdmvgcl.diffusion.basis import PANEL, DiffusionBasis, blocks
+from fdmvgcl.diffusion.basis import PANEL, DiffusionBasis, blocks, column_scale
 from fdmvgcl.diffusion.group import ALONE, Group
 from fdmvgcl.diffusion.kernels import basis_terms
 from fdmvgcl.diffusion.modes import Modes
@@ -33,7 +34,6 @@ from fdmvgcl.graphs.operators import Operator
 
 FORMAT, VERSION = "fdmvgcl basis", 1
 _PIECE = 1 << 16  # rows that are combined at once
-_BYTES = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +46,7 @@ class StoredBasis:
         similarity: of the operator, in memory.
         modes: what the values are, None for Chebyshev terms.
         device: where blocks go.
+        kept: float32 or float16, what is in the files.
     """
 
     folder: Path
@@ -53,6 +54,7 @@ class StoredBasis:
     similarity: Tensor | None
     modes: Modes | None
     device: torch.device
+    kept: torch.dtype = torch.float32
 
     @property
     def dtype(self) -> torch.dtype:
@@ -61,15 +63,19 @@ class StoredBasis:
     def rows(self, low: int, high: int) -> DiffusionBasis:
         """Those of some nodes, in memory."""
         functions, nodes, columns = self.shape
-        values, read = torch.empty(functions, high - low, columns), torch.empty(functions, high - low, PANEL)
+        values = torch.empty(functions, high - low, columns)
+        read, scale = torch.empty(functions, high - low, PANEL, dtype=self.kept), torch.empty(PANEL)
         for number, first in enumerate(range(0, columns, PANEL)):
-            path = panel_path(self.folder, number)
+            path, width = panel_path(self.folder, number, self.kept), min(PANEL, columns - first)
             with open(path, "rb", buffering=0) as handle:
                 for function in range(functions):
-                    handle.seek((function * nodes + low) * PANEL * _BYTES)
+                    handle.seek((function * nodes + low) * PANEL * self.kept.itemsize)
                     _read_whole(handle, read[function], path)
-            width = min(PANEL, columns - first)
-            values[:, :, first : first + width] = read[:, :, :width]
+                values[:, :, first : first + width] = read[:, :, :width]
+                if self.kept == torch.float16:
+                    handle.seek(functions * nodes * PANEL * self.kept.itemsize)
+                    _read_whole(handle, scale, path)
+                    values[:, :, first : first + width] *= scale[:width]
         similarity = None if self.similarity is None else self.similarity[low:high]
         return DiffusionBasis(values.to(self.device), similarity, self.modes)
 
@@ -84,9 +90,9 @@ class StoredBasis:
         return DiffusionBasis(torch.cat(picked, 1), similarity, self.modes)
 
 
-def panel_path(folder: Path, number: int) -> Path:
+def panel_path(folder: Path, number: int, kept: torch.dtype = torch.float32) -> Path:
     """Of 32 columns."""
-    return folder / f"panel-{number:03}.f32"
+    return folder / f"panel-{number:03}.f{8 * kept.itemsize}"
 
 
 def store_basis(
@@ -98,6 +104,7 @@ def store_basis(
     terms: int,
     source: Iterable[Tensor],
     group: Group = ALONE,
+    kept: torch.dtype = torch.float32,
 ) -> StoredBasis:
     """Make what lacks of the basis in a folder; each process of a group makes its share of the columns.
 
@@ -110,24 +117,26 @@ def store_basis(
         terms: how many of these, without modes.
         source: what X is made of, to tell it from another.
         group: the processes.
+        kept: float32 or float16, what is written.
     """
     functions = torch.eye(terms) if modes is None else modes.functions.float()
     count, nodes = len(functions), operator.num_nodes
     if group.rank == 0:
         record = {"format": FORMAT, "version": VERSION, "functions": count, "nodes": nodes, "columns": columns}
+        record["dtype"] = str(kept).removeprefix("torch.")
         record["of"] = _digest([*source, operator.rows, operator.columns, operator.values, functions])
         _open(folder, record)
     group.wait()
     for number, first in enumerate(range(0, columns, PANEL)):
-        path = panel_path(folder, number)
+        path = panel_path(folder, number, kept)
         if number % group.size == group.rank and not path.exists():
             x = panel(first, min(first + PANEL, columns))
             if operator.similarity is not None:
                 x = x * operator.similarity[:, None]
             x = torch.nn.functional.pad(x, (0, PANEL - x.shape[1])).contiguous()
-            _write(path, basis_terms(operator, CHEBYSHEV, x, functions.shape[1]), functions)
+            _write(path, basis_terms(operator, CHEBYSHEV, x, functions.shape[1]), functions, kept)
     group.wait()
-    return StoredBasis(folder, (count, nodes, columns), operator.similarity, modes, operator.values.device)
+    return StoredBasis(folder, (count, nodes, columns), operator.similarity, modes, operator.values.device, kept)
 
 
 def _open(folder: Path, record: dict[str, Any]) -> None:
@@ -149,16 +158,26 @@ def _told(path: Path) -> Any:
         return None
 
 
-def _write(path: Path, terms: Tensor, functions: Tensor) -> None:
+def _write(path: Path, terms: Tensor, functions: Tensor, kept: torch.dtype) -> None:
     """``Σ_j f_ij T_j`` of terms (J, N, b) for functions (r, J), some rows at a time."""
-    functions = functions.to(terms)
-    with atomic_write(path) as handle:
-        for low in range(0, terms.shape[1], _PIECE):
+    functions, (_, nodes, columns) = functions.to(terms), terms.shape
+
+    def pieces() -> Iterator[tuple[int, Tensor]]:
+        for low in range(0, nodes, _PIECE):
             part = terms[:, low : low + _PIECE]
-            made = (functions @ part.flatten(1)).cpu().numpy()
-            for number, values in enumerate(made):
-                handle.seek((number * terms.shape[1] + low) * terms.shape[2] * _BYTES)
-                handle.write(values.data)
+            yield low, (functions @ part.flatten(1)).view(-1, part.shape[1], columns).cpu()
+
+    half, scale = kept == torch.float16, torch.ones(columns)
+    if half:
+        scale = column_scale(torch.stack([made.abs().amax((0, 1)) for _, made in pieces()]).amax(0))
+    with atomic_write(path) as handle:
+        for low, made in pieces():
+            for number, values in enumerate((made / scale).to(kept) if half else made):
+                handle.seek((number * nodes + low) * columns * kept.itemsize)
+                handle.write(values.numpy().data)
+        if half:
+            handle.seek(len(functions) * nodes * columns * kept.itemsize)
+            handle.write(scale.numpy().data)
 
 
 def _read_whole(handle: Any, into: Tensor, path: Path) -> None:

@@ -69,6 +69,7 @@ class Workload:
         dense_features: whether X is stored dense.
         dim, views, degree: d, K and the degree of the expansion.
         modes: how many functions the basis has if they are not all terms of the expansion.
+        kept: bytes of a number of the basis.
     """
 
     nodes: int
@@ -80,6 +81,7 @@ class Workload:
     views: int
     degree: int
     modes: int | None = None
+    kept: int = 4
 
     @property
     def projecting(self) -> Work:
@@ -116,7 +118,7 @@ class Workload:
 
     @property
     def basis_bytes(self) -> int:
-        return 4 * (self.modes or self.degree + 1) * self.nodes * self.features
+        return self.kept * (self.modes or self.degree + 1) * self.nodes * self.features
 
     def training_bytes(self, order: Order) -> int:
         """Roughly what training takes at its peak besides time stepping."""

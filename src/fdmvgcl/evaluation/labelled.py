@@ -107,9 +107,9 @@ class Labelled:
         kind: LabelKind = "auto",
         encoding: str | None = None,
     ) -> "Labelled":
-        """Labels from ``id,label``, a text in this encoding; splits from ``id,split,part``, else ten seeded ones."""
+        """Labels from ``id,label``, splits from ``id,split,part``, else ten seeded ones; texts are in this encoding."""
         ids, names = read_labels(labels, encoding)
-        parts = None if splits is None else read_splits(splits)
+        parts = None if splits is None else read_splits(splits, encoding)
         told = "" if splits is None or parts is None else f"{counted(len(parts), 'split', 'splits')} of {splits.name}"
         try:
             return cls.match(graph, ids, names, parts, told, kind)

@@ -65,8 +65,8 @@ class Standing:
             difference = self.difference(control)
             between = ""
             if difference.low is not None and difference.high is not None:
-                between = f" ({difference.low:+.3f} to {difference.high:+.3f})"
-            found.append((control.name, f"{control.mean:.3f}", f"{difference.mean:+.3f}{between}"))
+                between = f" ({difference.low:+z.3f} to {difference.high:+z.3f})"
+            found.append((control.name, f"{control.mean:.3f}", f"{difference.mean:+z.3f}{between}"))
         return found
 
     def record(self) -> dict[str, Any]:

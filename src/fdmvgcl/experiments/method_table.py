@@ -26,8 +26,8 @@ NAMES: Mapping[str, str] = {
     "polygcl": "PolyGCL",
     "spectral": "spectral",
     "node2vec": "node2vec",
-    "gcn": "GCN, supervised",
-    "frond": "FROND-like, supervised",
+    "gcn": "GCN (supervised)",
+    "frond": "FROND-like (supervised)",
 }
 ROWS = ("default", "tuned")
 # Goals of the comparison: a method that is this much behind the best on a data set is not to be hidden.
@@ -204,7 +204,8 @@ def effort(records: RecordFile, datasets: Sequence[str]) -> Table:
 
 def _seconds(records: RecordFile, dataset: str, method: str) -> float | None:
     found = [record for record in of_method(records, dataset, method, "default") if "seconds" in record]
-    return median(record.get("processor_seconds", record["seconds"]) for record in found) if found else None
+    each = [float(record["processor_seconds" if "processor_seconds" in record else "seconds"]) for record in found]
+    return median(each) if each else None
 
 
 def waiting(records: RecordFile, datasets: Sequence[str]) -> str:

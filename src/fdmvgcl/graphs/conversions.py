@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fdmvgcl.errors import ArgumentError, UserError, near_misses, shown
-from fdmvgcl.graphs.graph import Graph, check_distinct
+from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.matching import check_distinct
 from fdmvgcl.graphs.node_ids import encode_ids
 from fdmvgcl.graphs.provenance import SYMMETRISED, Origin
 

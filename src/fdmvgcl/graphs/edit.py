@@ -12,6 +12,7 @@ from scipy import sparse
 from fdmvgcl.errors import ArgumentError, UserError, shown
 from fdmvgcl.graphs.arrays import Features, as_features, assemble_adjacency, canonical_csr, check_weights
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.matching import with_ids
 from fdmvgcl.graphs.node_ids import id_order, suggestion
 from fdmvgcl.graphs.provenance import Counts
 
@@ -99,7 +100,7 @@ def with_nodes(graph: Graph, ids: Sequence[str], features: Any = None, names: Se
     if graph.features is None:
         if features is not None:
             raise ArgumentError("features", "cannot be given: the graph has none")
-        return graph._with_nodes([node for node in ids if node not in graph._numbers])
+        return with_ids(graph, ids)
     if features is None:
         if all(node in graph._numbers for node in ids):
             return graph

@@ -5,7 +5,7 @@
 - **category**: a column of 1 and 0 for each of the most frequent values, at most 20; one for all others together.
 - **date**: days since 1970 as a number, and its place in the year, in the week and, with a time of day, in the day,
   each as sine and cosine; a blank becomes the mean.
-- **vector**: lists of numbers of one length, as they are; a blank becomes the mean.
+- **vector**: lists of numbers of one length, as they are, in a text written ``[0.5, 1]``; a blank becomes the mean.
 - Columns with blanks get one more, 1 where it is blank.
 - Left out, by name: texts that are (nearly) all distinct or long, columns with nothing in them, and row numbers.
 
@@ -325,6 +325,7 @@ def parsed_dates(cells: Any, form: str) -> Any:
 
 def vectors(cells: pa.ChunkedArray, width: int, where: Callable[[int], str] | None = None) -> NDArray[np.float64]:
     """Lists of ``width`` numbers as rows (M, width), NaN where a list is missing."""
+    cells = as_lists(cells, where)
     if not is_vector(cells.type):
         raise UserError(f"must hold lists of {width} numbers, got {cells.type}")
     lengths = np.asarray(pc.fill_null(pc.list_value_length(cells), width))
@@ -339,6 +340,23 @@ def vectors(cells: pa.ChunkedArray, width: int, where: Callable[[int], str] | No
     if bad.any():
         raise UserError(f"must hold finite numbers in its lists, got others{_at(where, int(np.flatnonzero(bad)[0]))}")
     return out
+
+
+def as_lists(cells: pa.ChunkedArray, where: Callable[[int], str] | None = None) -> pa.ChunkedArray:
+    """Texts as JSON, Python or NumPy write lists, ``[0.5, 1]`` or ``[0.5 1. ]``, as lists of numbers; others stay."""
+    if not is_text(cells.type):
+        return cells
+    cells = without_blanks(as_text(cells))
+    numbers_alone = pc.utf8_trim(cells, " \t\r\n[]")
+    try:
+        return _split_lists(numbers_alone)
+    except pa.ArrowException:
+        row, _ = _first_bad(numbers_alone, _split_lists)
+        raise UserError(f"must hold lists of numbers, got {shown(cells[row].as_py())}{_at(where, row)}") from None
+
+
+def _split_lists(cells: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.cast(pc.split_pattern_regex(cells, r"\s*,\s*|\s+"), pa.large_list(pa.float64()))
 
 
 def check_single(values: NDArray[Any], where: Callable[[int], str] | None = None) -> NDArray[np.float32]:

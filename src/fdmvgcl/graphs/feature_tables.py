@@ -11,6 +11,7 @@ from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.graphs.arrays import as_features, as_table, take_rows
 from fdmvgcl.graphs.encoding import Encoding
 from fdmvgcl.graphs.graph import Graph
+from fdmvgcl.graphs.matching import matched
 from fdmvgcl.graphs.recognition import fit_encoding
 
 
@@ -41,7 +42,7 @@ def with_table(
     made = encoding or fit_encoding(table, columns=columns, drop=drop, decimal_comma=decimal_comma, where=where)
     values = as_features(made.apply(table, where))
     try:
-        grown, rows = graph._matched(ids, table.num_rows, fill_missing)
+        grown, rows = matched(graph, ids, table.num_rows, fill_missing)
     except UserError as error:
         if not told:
             raise

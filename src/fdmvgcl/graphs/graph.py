@@ -11,18 +11,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fdmvgcl.errors import ArgumentError, RowError, UserError, shown
+from fdmvgcl.errors import ArgumentError, UserError, shown
 from fdmvgcl.graphs.arrays import (
     Features,
     as_features,
     assemble_adjacency,
-    canonical_csr,
     check_weights,
     is_table,
     take_rows,
 )
 from fdmvgcl.graphs.encoding import Encoding, Kind
-from fdmvgcl.graphs.node_ids import ArrowIds, Ids, Places, encode_ids, id_order
+from fdmvgcl.graphs.matching import matched
+from fdmvgcl.graphs.node_ids import ArrowIds, Ids, Places, encode_ids
 from fdmvgcl.graphs.provenance import Counts, Origin, counted
 
 if TYPE_CHECKING:
@@ -282,7 +282,7 @@ class Graph:
         feature_names = None if names is None else tuple(names)
         if ids is None:
             return self._with_encoded(table, feature_names)
-        graph, rows = self._matched(ids, table.shape[0], fill_missing)
+        graph, rows = matched(self, ids, table.shape[0], fill_missing)
         return graph._with_encoded(take_rows(table, rows), feature_names)
 
     def _with_encoded(
@@ -293,27 +293,6 @@ class Graph:
         table: pa.Table | None = None,
     ) -> "Graph":
         return replace(self, features=features, feature_names=names, encoding=encoding, feature_table=table)
-
-    def _matched(self, ids: Any, count: int, fill_missing: bool) -> tuple["Graph", NDArray[np.int64]]:
-        """The graph with all of these ids as nodes, and each node's row among them, -1 for none."""
-        (codes,), row_ids = encode_ids({"feature_ids": ids})
-        if len(codes) != count:
-            raise ArgumentError("feature_ids", f"must have {count} ids, one for each row, got {len(codes)}")
-        if len(row_ids) < len(codes):
-            check_distinct([row_ids[code] for code in codes], "feature_ids")
-        present = set(row_ids)
-        missing = [node for node in self.ids if node not in present]
-        if len(missing) == self.num_nodes and count:
-            found = f"their ids are {shown(row_ids[0])} …, those of nodes {shown(self.ids[0])} …"
-            raise ArgumentError("features", f"must have rows of the graph's nodes, got none: {found}")
-        if missing and not fill_missing:
-            refuse_missing(missing[0], len(missing))
-        graph = self._with_nodes([node for node in row_ids if node not in self._numbers])
-        numbers = np.array([graph._numbers[node] for node in row_ids], dtype=np.int64)[codes]
-        rows = np.full(graph.num_nodes, -1, dtype=np.int64)
-        rows[numbers] = np.arange(count)
-        counts = replace(graph.counts, filled=len(missing), added=graph.num_nodes - self.num_nodes)
-        return replace(graph, counts=counts), rows
 
     def encoded(self, encoding: Encoding) -> "Graph":
         """The same graph, its table of features encoded in another way: as a model was trained on."""
@@ -326,27 +305,6 @@ class Graph:
     def without_features(self) -> "Graph":
         """The edges alone."""
         return replace(self, features=None, feature_names=None, encoding=None)
-
-    def _with_nodes(self, extra: list[str]) -> "Graph":
-        """The same edges with more nodes, and without features."""
-        ids = pa.array([*self.ids, *extra], pa.large_string())
-        if len(ids) == self.num_nodes:
-            return self._with_encoded(None, None)
-        order = id_order(ids)
-        number = np.empty(len(ids), dtype=np.int64)
-        number[order] = np.arange(len(ids))
-        entries = self.adjacency.tocoo()
-        coordinates = (number[entries.row], number[entries.col])
-        matrix = sparse.coo_array((entries.data, coordinates), shape=(len(ids), len(ids))).tocsr()
-        return replace(
-            self,
-            ids=tuple(ids.take(pa.array(order)).to_pylist()),
-            adjacency=canonical_csr(matrix, np.float64),
-            features=None,
-            feature_names=None,
-            encoding=None,
-            feature_table=None,
-        )
 
     @property
     def num_nodes(self) -> int:
@@ -450,18 +408,3 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"Graph({self.describe()})"
-
-
-def check_distinct(ids: Sequence[str], name: str) -> None:
-    """Refuse ids of which one is there twice."""
-    first: dict[str, int] = {}
-    for row, node in enumerate(ids):
-        if first.setdefault(node, row) != row:
-            raise RowError(f"{name} must be distinct, got {shown(node)} twice", row)
-
-
-def refuse_missing(first: str, count: int) -> None:
-    """For so many nodes without features, of which this is the first."""
-    others = {0: "", 1: " and 1 other"}.get(count - 1, f" and {count - 1} others")
-    have = "has" if count == 1 else "have"
-    raise ArgumentError("features", f"must have a row for every node; {shown(first)}{others} {have} none")

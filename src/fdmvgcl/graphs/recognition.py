@@ -1,8 +1,9 @@
 """What a column of a table is: the rules by which :class:`~fdmvgcl.graphs.encoding.Encoding` is made.
 
-A column of texts is what all its cells are: numbers (with a decimal comma, if cells are not separated by commas), truth
-values, or dates in one form. Else it is left out if its cells are nearly all distinct or long, or it is a category.
-A column most of whose cells are numbers, and some not, is refused: whether the others are blanks only its owner knows.
+A column of texts is what all its cells are: numbers (with a decimal comma, if cells are not separated by commas), lists
+of numbers, truth values, or dates in one form. Else it is left out if its cells are nearly all distinct or long, or it
+is a category. A column most of whose cells are numbers, and some not, is refused: whether the others are blanks only
+its owner knows.
 """
 
 from collections.abc import Callable
@@ -25,6 +26,7 @@ _TRUTH = (("false", "true"), ("no", "yes"), ("f", "t"), ("n", "y"))
 _DATES = ("iso", "%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
 _DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+$"
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_LIST = r"^\s*\[[-+.,0-9eE\s]*\]\s*$"
 _ROW_NUMBERS = ("", "unnamed: 0", "index", "row", "rownames", "row_names")
 
 Where = Callable[[int], str] | None
@@ -118,6 +120,7 @@ def _date(name: str, cells: pa.ChunkedArray, form: str, where: Where) -> Column:
 
 
 def _vector(name: str, cells: pa.ChunkedArray, where: Where) -> Column:
+    cells = e.as_lists(cells, where)
     width = pc.max(pc.list_value_length(cells)).as_py()
     if not width:
         return Column(name, "left out", reason="its lists are empty")
@@ -138,6 +141,8 @@ def _text(name: str, cells: pa.ChunkedArray, decimal_comma: bool, where: Where) 
     values, counts = counted.field("values"), np.asarray(counted.field("counts"))
     if decimal_comma and pc.all(pc.match_substring_regex(values, _DECIMAL_COMMA + "|" + _NUMBER)).as_py():
         return _number(name, e.numbers(filled, ",", where), ",", where)
+    if pc.all(pc.match_substring_regex(values, _LIST)).as_py():
+        return _vector(name, filled, where)
     for words in _TRUTH:
         if len(values) >= 2 and set(pc.utf8_lower(values).unique().to_pylist()) == set(words):
             return _with_mean(name, "boolean", e.truth_values(words, filled, where), words=words)
@@ -178,7 +183,8 @@ def _refuse_mixture(filled: pa.ChunkedArray, values: pa.Array, counts: NDArray[A
     bad = values.filter(pa.array(~numeric))
     row = int(np.flatnonzero(np.asarray(pc.is_in(filled, value_set=bad)))[0])
     place = where(row) if where is not None else f"row {row + 1}"
-    told = f"{int(counts[~numeric].sum())} of its {int(counts.sum())} cells are no numbers"
+    others, cells = int(counts[~numeric].sum()), int(counts.sum())
+    told = f"{others} of its {cells} cells {'is no number' if others == 1 else 'are no numbers'}"
     raise UserError(f"must hold numbers, but {told}, first {shown(filled[row].as_py())} in {place}; mend or drop it")
 
 

@@ -28,6 +28,10 @@ SEEN, FORETOLD = 128, 32  # principal components of the halves
 RIDGES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 FEWEST_NODES, _MOST_ROWS = 10, 20_000
 
+# From so many nodes on, components of few columns are taken of their covariance: one pass over the rows in place of a
+# decomposition of all, whose last digits nobody needs.
+_MANY, _NARROW = 100_000, 1000
+
 Matrix = NDArray[np.float64]
 
 
@@ -74,7 +78,9 @@ def _csr(x: Tensor) -> sparse.csr_array:
 def _components(table: Any, limit: int) -> NDArray[np.float32]:
     """The principal components (N, k) of some columns: all of them where they are few."""
     with np.errstate(invalid="ignore", divide="ignore"):  # where nothing varies it divides by no variance
-        if min(table.shape) <= limit:
+        if table.shape[0] >= _MANY and table.shape[1] <= _NARROW:
+            found = PCA(min(limit, table.shape[1]), svd_solver="covariance_eigh").fit_transform(table)
+        elif min(table.shape) <= limit:
             found = PCA(svd_solver="full").fit_transform(table.toarray() if sparse.issparse(table) else table)
         else:
             found = PCA(limit, svd_solver="arpack", random_state=0).fit_transform(table)

@@ -19,6 +19,7 @@ from fdmvgcl.dynamics import Factory
 from fdmvgcl.errors import ArgumentError, InputError, UserError, shown
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
 from fdmvgcl.graphs.encoding import Encoding
+from fdmvgcl.learning.config_file import MODEL_FORMAT, read_config
 from fdmvgcl.learning.encoder import columns_of
 from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.learning.model import FDMVGCL
@@ -26,8 +27,6 @@ from fdmvgcl.learning.prepare import Chosen
 from fdmvgcl.learning.settings import arguments, dotted
 from fdmvgcl.learning.structure import Structure, load_structure, save_structure
 from fdmvgcl.losses import Loss
-
-MODEL_FORMAT = 5
 
 # Settings that files of this format may lack, as they came later, and the value that those files were made with.
 LATER: dict[str, Any] = {
@@ -39,6 +38,7 @@ LATER: dict[str, Any] = {
     "diffusion.learn_rate": False,
     "diffusion.joins": 0.0,
     "schedule.train_rows": "all",
+    "diffusion.basis_dtype": "float32",
 }
 
 STRUCTURE_FILE = "structure.parquet"
@@ -118,13 +118,7 @@ def load_model(
 
 def _read_config(path: Path) -> dict[str, Any]:
     """The configuration, its settings by dotted names and whole."""
-    try:
-        config = json.loads(read_bytes(path))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise InputError(path, f"is not valid JSON ({error})") from None
-    if not isinstance(config, dict) or config.get("format") != MODEL_FORMAT:
-        found = config.get("format") if isinstance(config, dict) else type(config).__name__
-        raise InputError(path, f"must be a model of format {MODEL_FORMAT}, got {shown(found)}")
+    config = read_config(path)
     if not isinstance(config.get("settings"), dict):
         raise InputError(path, "must hold the model's settings")
     settings = LATER | dotted(config["settings"])

@@ -15,7 +15,7 @@ from fdmvgcl.diffusion.linear import TOLERANCE
 from fdmvgcl.diffusion.resources import Resources
 from fdmvgcl.fractional.response import chebyshev_coefficients
 from fdmvgcl.graphs.readers.outlook import BY_DUCKDB, IN_MEMORY, Outlook
-from fdmvgcl.learning.prepare import Prepared, choose_order, make_spec, modes_of, workload
+from fdmvgcl.learning.prepare import Prepared, choose_order, kept_in_blocks, make_spec, modes_of, workload
 from fdmvgcl.learning.structure import COLUMNS
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def plan(
     phases.append(_preparing(work, structure, held, rates))
     if order != "project":
         functions, kept = work.modes or work.degree + 1, 0 if stored else work.basis_bytes
-        disk = functions * work.nodes * _panels(work.features) if stored else 0
+        disk = functions * work.nodes * _panels(work.features) * work.kept // 4 if stored else 0
         why = f"{functions} functions of {work.features} columns, {_bytes(work.basis_bytes)}"
         making = 4 * PANEL * work.nodes * (work.degree + 3) if stored or work.modes else 0
         seconds = work.building.seconds(rates) + disk * rates.disk
@@ -210,6 +210,7 @@ def plan_exactly(model: "FDMVGCL", prepared: Prepared, present: int, **more: Any
     fewer = chosen.order_of_work in ("interpolate", "blocks")
     modes = modes_of(prepared.spec, prepared.smallest_alpha) if fewer else None
     work = replace(work, modes=None if modes is None else len(modes))
+    work = kept_in_blocks(model, work) if prepared.in_blocks else work
     more["stored"] = prepared.in_blocks and prepared.resources.stores(work.basis_bytes)
     return plan(model, work, chosen.order_of_work, present, **more)
 

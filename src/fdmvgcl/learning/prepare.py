@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fdmvgcl.diffusion.basis import Basis, DiffusionBasis, diffusion_basis, widest
+from fdmvgcl.diffusion.basis import Basis, DiffusionBasis, diffusion_basis, half_basis, half_error, widest
 from fdmvgcl.diffusion.basis_file import store_basis
 from fdmvgcl.diffusion.cost import ORDERS, Order, Workload
 from fdmvgcl.diffusion.linear import TOLERANCE, diffuse, make_filter
@@ -58,6 +58,9 @@ NOISE, BESIDE_NOISE = 0.01, 4.0
 UNSHARED, BESIDE_UNSHARED = 0.05, 1.0
 
 
+_DTYPES = {"float32": torch.float32, "float16": torch.float16}
+
+
 @dataclass(frozen=True, eq=False)
 class Chosen:
     """What a graph decided where a setting left it open; kept with the model.
@@ -96,6 +99,7 @@ class Prepared:
         smallest_alpha: the least order that the basis must serve.
         memory: bytes that training takes at its peak, roughly.
         resources: what work may take.
+        kept: float32 or float16, of the basis in blocks.
     """
 
     graph: Graph
@@ -106,6 +110,7 @@ class Prepared:
     smallest_alpha: float
     memory: int
     resources: Resources
+    kept: torch.dtype = torch.float32
 
     def with_sentences(self, told: tuple[str, ...]) -> "Prepared":
         """The same with these sentences before the others."""
@@ -141,11 +146,15 @@ class Prepared:
         modes = modes_of(self.spec, self.smallest_alpha)
         terms = widest(self.spec, torch.float32, self.smallest_alpha)
         nodes, columns = self.graph.num_nodes, self.chosen.features.width
-        if not self.resources.stores(4 * nodes * columns * (terms if modes is None else len(modes))):
+        size = self.kept.itemsize * nodes * columns * (terms if modes is None else len(modes))
+        if self.resources.stores(size):
+            parts, folder, group = self.features.parts, self.resources.folder / "basis", self.resources.group
+            panel, operator = self.features.columns, self.operator
+            return store_basis(folder, panel, columns, operator, modes, terms, parts, group, self.kept)
+        if self.kept == torch.float32:
             return self._made(modes)
-        parts, folder = self.features.parts, self.resources.folder / "basis"
-        group = self.resources.group
-        return store_basis(folder, self.features.columns, columns, self.operator, modes, terms, parts, group)
+        x, least = self.features.dense(), self.smallest_alpha
+        return half_basis(x, self.operator, self.spec, smallest_alpha=least, modes=modes)
 
     def _made(self, modes: Modes | None) -> DiffusionBasis:
         x, least = self.features.dense(), self.smallest_alpha
@@ -206,6 +215,9 @@ def prepare(
     work = workload(model, graph, transform, spec)
     order, work = choose_order(model, graph.directed, spec, work, order_of_work, resources)
     told.append(_ORDERS_TOLD[order] + ("" if order_of_work or order == "blocks" else ", the faster way here"))
+    if order == "blocks" and settings.basis_dtype == "float16":
+        off = half_error(modes_of(spec, model.schedule.smallest_alpha))
+        told.append(f"they are kept in half precision, off by at most {off:.1e} of the largest that a column can be")
     chosen = Chosen(transform, skip, weight, scaling, order, tuple(told), graph.encoding, anchored)
     memory = training_bytes(work, order, resources) + _stepping_bytes(model, graph, spec)
     return assemble(model, graph, chosen, memory, operator, resources)
@@ -285,6 +297,7 @@ def assemble(
         model.schedule.smallest_alpha,
         memory,
         Resources() if resources is None else resources,
+        _DTYPES[settings.basis_dtype],
     )
 
 
@@ -335,11 +348,16 @@ def choose_order(
         raise ArgumentError("order_of_work", "must not be 'interpolate': no few orders stand for all others here")
     fewer = replace(work, modes=None if modes is None else len(modes))
     if asked is not None:
-        return asked, fewer
+        return asked, kept_in_blocks(model, fewer) if asked == "blocks" else fewer
     order: Order = "interpolate" if modes is not None and fewer.faster_order(resources.memory) == "diffuse" else at_once
     if not _too_large(fewer, order, resources):
         return (order, fewer) if order == "interpolate" else (order, work)
-    return ("blocks", fewer) if model.made_loss.takes_blocks else (order, work)
+    return ("blocks", kept_in_blocks(model, fewer)) if model.made_loss.takes_blocks else (order, work)
+
+
+def kept_in_blocks(model: "FDMVGCL", work: Workload) -> Workload:
+    """With the numbers that the basis is kept in there."""
+    return replace(work, kept=_DTYPES[model.diffusion.basis_dtype].itemsize)
 
 
 def _too_large(work: Workload, order: Order, resources: Resources) -> bool:

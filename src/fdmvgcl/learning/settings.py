@@ -20,6 +20,7 @@ Initialisation = Literal["orthogonal", "joint", "whitened", "principal", "glorot
 StructureUse = Literal["auto", "only", "none"]
 FeatureScaling = Literal["auto", "none", "rows", "columns", "both"]
 ViewScaling = Literal["auto", "rows", "view", "none"]
+BasisDtype = Literal["float32", "float16"]
 
 ReadoutKind = Literal["sum-over-root", "mean", "sum", "max", "mean+deviation"]
 ReadoutViews = Literal["sum", "side-by-side"]
@@ -30,6 +31,7 @@ INITIALISATIONS = ("orthogonal", "joint", "whitened", "principal", "glorot")
 STRUCTURE_USES = ("auto", "only", "none")
 FEATURE_SCALINGS = ("auto", "none", "rows", "columns", "both")
 VIEW_SCALINGS = ("auto", "rows", "view", "none")
+BASIS_DTYPES = ("float32", "float16")
 READOUTS = ("sum-over-root", "mean", "sum", "max", "mean+deviation")
 READOUT_VIEWS = ("sum", "side-by-side")
 NORMALISATIONS = (None, "sym", "rw")
@@ -108,6 +110,8 @@ class Diffusion(Settings):
             ``"auto"`` takes ``"view"`` where the features' magnitudes are kept, else ``"rows"``.
         joins: a defence against flipped edges: the weight of joins between nodes of like features that are put beside
             the edges (:mod:`fdmvgcl.graphs.alike`); 0 is none. The more, the less edges count, right ones and false.
+        basis_dtype: what diffused features are kept in where rows are worked on in blocks, ``"float32"`` or
+            ``"float16"``, which halves them and rounds each to 2^-11 of its column's largest value.
     """
 
     dynamics: "str | Factory" = "grand"
@@ -125,6 +129,7 @@ class Diffusion(Settings):
     activation: Activation = "leaky"
     view_scaling: ViewScaling = "auto"
     joins: float = 0.0
+    basis_dtype: BasisDtype = "float32"
 
     def __post_init__(self) -> None:
         if not callable(self.dynamics) and not isinstance(self.dynamics, str):
@@ -142,6 +147,7 @@ class Diffusion(Settings):
         check_choice("normalisation", self.normalisation, NORMALISATIONS)
         check_choice("activation", self.activation, ACTIVATIONS)
         check_choice("view_scaling", self.view_scaling, VIEW_SCALINGS)
+        check_choice("basis_dtype", self.basis_dtype, BASIS_DTYPES)
         if self.learn_skip and self.skip == 0:
             rule = "must be left out without a skip-connection, whose weight it learns: skip is 0"
             raise ArgumentError("learn_skip", rule)

@@ -20,7 +20,6 @@ from fdmvgcl.results.vectors import VectorFile, unit_rows, vector_writer
 
 _PLAIN = pv.WriteOptions(include_header=False, delimiter=" ", quoting_style="none")
 _CSV = pv.WriteOptions(include_header=False)
-_QUOTED = pv.WriteOptions(include_header=False, quoting_style="all_valid")
 
 # Numbers in a piece of text that is made at once.
 _TEXT_VALUES = 1 << 18

@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
-from fdmvgcl.files import atomic_write, open_lock
+from fdmvgcl.files import StrPath, atomic_write, open_lock
+from fdmvgcl.learning.config_file import read_config
 from fdmvgcl.results.replacing import finish
 from fdmvgcl.results.vectors import VectorFile, vector_writer, write_vectors
 
@@ -92,13 +93,14 @@ class ResultFolder:
         return any(mark.is_file() for mark in marks)
 
     def require(self) -> "ResultFolder":
-        """Itself, if it holds a finished run."""
+        """Itself, if it holds a finished run of a format that this version knows."""
         if not self.path.exists():
             raise InputError(self.path, "no such folder")
         finish(self.path)
         if not (self.model / "config.json").is_file() or not self.embeddings.is_file():
             state = "an unfinished run (go on with embed --resume)" if self.checkpoint.is_file() else "no results"
             raise InputError(self.path, f"must be a folder that fdmvgcl embed has written, but it holds {state}")
+        read_config(self.model / "config.json")
         return self
 
     @contextlib.contextmanager
@@ -149,6 +151,13 @@ class ResultFolder:
         except BaseException:
             _remove_empty(missing)
             raise
+
+    def refuse_inputs(self, *files: StrPath | None) -> None:
+        """Refuse files of this folder as inputs of a command that writes to it: it would write over them."""
+        within = self.path.resolve()
+        for file in files:
+            if file is not None and within in Path(file).resolve().parents:
+                raise InputError(file, f"lies in {self.path}, which this command writes to; copy it elsewhere first")
 
     def _check_source(self, source: str | None) -> None:
         if source is None or not self.run.is_file():

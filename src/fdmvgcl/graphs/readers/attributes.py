@@ -114,7 +114,7 @@ def _from_matrix(path: StrPath, data: bytes, form: str) -> FeatureTable:
 def read_labels(path: StrPath, encoding: str | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Ids and labels, as strings, in the file's order.
 
-    Columns ``id`` (else the first) and ``label`` (else the first other); a text that names one of them has a header.
+    Columns ``id`` (else the first) and ``label`` (else the only other); a text that names one of them has a header.
     """
     table = open_table(path, [frozenset({"id"}), frozenset({"label"})], "id and label", encoding=encoding)
     label = table.find("label")
@@ -122,6 +122,9 @@ def read_labels(path: StrPath, encoding: str | None = None) -> tuple[tuple[str, 
     if key is None:
         key = 1 if label == 0 else 0
     if label is None:
+        if len(table.names) > 2:
+            there = ", ".join(shown(name) for name in table.names[:12])
+            raise table.error(f"which column holds the labels is not certain: call it label; there are {there}")
         label = 1 if key == 0 else 0
     if not table.num_rows:
         raise table.error("holds no labels")
@@ -130,12 +133,12 @@ def read_labels(path: StrPath, encoding: str | None = None) -> tuple[tuple[str, 
     return ids, tuple(known[code] for code in codes)
 
 
-def read_splits(path: StrPath) -> dict[str, dict[str, tuple[str, ...]]]:
+def read_splits(path: StrPath, encoding: str | None = None) -> dict[str, dict[str, tuple[str, ...]]]:
     """Node ids by split and part: ``splits["0"]["train"]``. Splits in the order of ids, nodes in the file's order.
 
     Columns ``id``, ``split``, ``part``, by name or in this order; part is train, val or test, and each split has all.
     """
-    table = open_table(path, [frozenset({"id", "split", "part"})], "id, split and part")
+    table = open_table(path, [frozenset({"id", "split", "part"})], "id, split and part", encoding=encoding)
     if len(table.names) < 3:
         raise table.error(f"has {len(table.names)} columns; expected id, split and part")
     found = [column for name in ("id", "split", "part") if (column := table.find(name)) is not None]

@@ -1,6 +1,7 @@
 """Tables whose columns have types: Parquet, Arrow, JSON lines, and data frames; trusted no further than other files."""
 
 import io
+import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow.json as pj
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from fdmvgcl.errors import InputError, UserError
+from fdmvgcl.errors import InputError, UserError, shown
 from fdmvgcl.files import StrPath
 from fdmvgcl.graphs.encoding import as_text, is_text
 from fdmvgcl.graphs.readers.opening import owned_by_arrow
@@ -38,6 +39,8 @@ class TypedTable(Table):
         try:
             self._schema, self.num_rows, self._load = _OPENERS[form](data)
         except _BROKEN as error:
+            if form == "JSON lines":
+                _check_lines(path, data)
             raise self._broken(error) from None
         self.names = tuple(map(str, self._schema.names))
         size = len(data) if isinstance(data, bytes) else self.num_rows
@@ -125,6 +128,18 @@ def _arrow(data: bytes) -> tuple[pa.Schema, int, _Read]:
 def _json_lines(data: bytes) -> tuple[pa.Schema, int, _Read]:
     block = pj.ReadOptions(block_size=min(len(data) + 1, 2**31 - 1))  # types are those of the first block
     return _in_memory(pj.read_json(pa.BufferReader(owned_by_arrow(data)), read_options=block))
+
+
+def _check_lines(path: StrPath, data: bytes) -> None:
+    """Refuse the first line that is no JSON object: Arrow tells no line that can be found again."""
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        try:
+            whole = not line.strip() or isinstance(json.loads(line), dict)
+        except (ValueError, RecursionError):
+            whole = False
+        if not whole:
+            found = shown(line[:100].decode(errors="replace"))
+            raise InputError(path, f"must hold one JSON object a line, got {found}", number)
 
 
 def _in_memory(data: Any) -> tuple[pa.Schema, int, _Read]:

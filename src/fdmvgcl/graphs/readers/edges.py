@@ -27,7 +27,7 @@ from fdmvgcl.graphs.readers.timing import Timed, by_time
 from fdmvgcl.graphs.temporal import Window
 
 EXPECTED = "source and target"
-_NAME_THEM = "name them with --source COL --target COL (source=…, target=…)"
+_NAME_THEM = "name them with --source COL --target COL (in Python source=…, target=…)"
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def header_rule(columns: EdgeColumns) -> Any:
         if told is None:
             raise table.error(
                 f"the first line, {shown(', '.join(first))}, could name the columns or be an edge: {_NAME_THEM}, "
-                "or say --no-header (header=False)"
+                "or say --no-header (in Python header=False)"
             )
         return told
 
@@ -176,6 +176,10 @@ def find_ends(table: Table, columns: EdgeColumns = EdgeColumns()) -> tuple[int, 
         raise table.error(
             f"holds {n} × {n} numbers, which could be a matrix: save it with scipy.sparse.save_npz; or if they are "
             f"edges, {_NAME_THEM}"
+        )
+    if len(table.names) == table.num_rows + 1 and table.strings([0])[0].to_pylist() == list(table.names[1:]):
+        raise table.error(
+            "holds a matrix whose rows and columns have names: list its edges, or use Graph.from_scipy(…, ids=…)"
         )
     others = [i for i, name in enumerate(table.names) if i != _weight_place(table, columns)]
     if len(others) == 2:

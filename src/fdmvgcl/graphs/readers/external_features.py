@@ -15,7 +15,7 @@ from fdmvgcl.errors import ArgumentError, InputError, RowError, UserError, shown
 from fdmvgcl.files import StrPath, file_size
 from fdmvgcl.graphs.arrays import as_features, take_rows
 from fdmvgcl.graphs.encoding import Encoding
-from fdmvgcl.graphs.graph import refuse_missing
+from fdmvgcl.graphs.matching import refuse_missing
 from fdmvgcl.graphs.node_ids import plain_ids
 from fdmvgcl.graphs.readers.attributes import FeatureTable, read_features
 from fdmvgcl.graphs.readers.pieces import ParquetPieces

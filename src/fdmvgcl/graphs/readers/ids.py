@@ -1,5 +1,8 @@
 """A list of node ids."""
 
+import re
+from pathlib import Path
+
 from fdmvgcl.errors import InputError
 from fdmvgcl.files import StrPath, read_bytes
 
@@ -19,9 +22,11 @@ def read_ids(path: StrPath) -> tuple[str, ...]:
 
 
 def lists_ids(path: StrPath) -> bool:
-    """Whether the file begins with the header of a list of ids."""
-    first = read_bytes(path)[:64].removeprefix(b"\xef\xbb\xbf").split(b"\n")[0]
-    return first.strip().strip(b'"').lower() == HEADER.encode()
+    """Whether the file begins with the header of a list of ids, or with a line that can hold no more than one."""
+    if Path(path).is_fifo():
+        raise InputError(path, "is a pipe, which is read once; whether it lists ids or edges is told by a file's head")
+    first = read_bytes(path)[: 1 << 16].removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n")[0].strip()
+    return first.strip(b'"').lower() == HEADER.encode() or not re.search(rb"[\s,;|\0]", first)
 
 
 def _lines(path: StrPath) -> list[str]:

@@ -48,15 +48,20 @@ _REFUSED = {
     ".ods": ("a spreadsheet", "save the sheet as CSV"),
     ".npy": ("one NumPy array", "save a sparse matrix with scipy.sparse.save_npz, or a table as CSV or Parquet"),
     ".mat": ("a MATLAB file", "save the matrix with scipy.sparse.save_npz"),
-    ".pkl": ("a pickle, which is never loaded", "write a table as CSV or Parquet"),
-    ".pickle": ("a pickle, which is never loaded", "write a table as CSV or Parquet"),
-    ".pt": ("a pickle of PyTorch, which is never loaded", "use Graph.from_pyg in Python"),
+    ".pkl": ("a pickle", "it could run any code; write a table as CSV or Parquet"),
+    ".pickle": ("a pickle", "it could run any code; write a table as CSV or Parquet"),
+    ".pt": ("a pickle of PyTorch", "it could run any code; use Graph.from_pyg in Python"),
     ".h5": ("HDF5", "write a table as CSV or Parquet"),
     ".html": ("a web page", "if it came instead of a file, the download failed; else save the table as CSV"),
     ".pdf": ("a PDF document", "write the table as CSV"),
     ".md": ("a table in Markdown", "write it as CSV"),
     ".db": ("a database", "export the tables as CSV"),
     ".sqlite": ("a database", "export the tables as CSV"),
+    ".zip": ("a ZIP archive", "unpack it and give the file in it"),
+    ".xz": ("packed with xz", "unpack it, or pack it with gzip or zstd"),
+    ".7z": ("an archive of 7-Zip", "unpack it and give the file in it"),
+    ".tar": ("a TAR archive", "unpack it and give the file in it"),
+    ".png": ("a picture", "write the table as CSV"),
 }
 # How files begin whose ending does not tell; the first that matches.
 _BEGINNINGS = (
@@ -71,6 +76,10 @@ _BEGINNINGS = (
     (rb"\s*(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)?<gexf\b", ".gexf"),
     (rb"\s*(<!--.*?-->\s*)?<(!doctype\s+html|html)\b", ".html"),
     (rb"%PDF-", ".pdf"),
+    (rb"\xfd7zXZ\x00", ".xz"),
+    (rb"7z\xbc\xaf\x27\x1c", ".7z"),
+    (rb".{257}ustar", ".tar"),
+    (rb"\x89PNG|\xff\xd8\xff|GIF8", ".png"),
     (rb"\s*\|?[^\n]*\|[^\n]*\n\s*\|?(\s*:?-{3,}:?\s*\|)+\s*(:?-{3,}:?\s*)?\n", ".md"),
     (rb"\s*(<\?xml|<graphml\b)", "GraphML"),
     (rb"\s*(strict\s+)?(di)?graph\b[^,;\t\n]{0,80}\{", ".dot"),
@@ -80,6 +89,14 @@ _BEGINNINGS = (
     (rb'\s*\{\s*"[^\n]*\}\s*(\n|$)', "JSON lines"),
     (rb'\s*(\[\s*)?\{\s*("|\n)', ".json"),
 )
+
+# What a ZIP file is, by the name of a file in it.
+_ZIPPED = {
+    b"[Content_Types].xml": ".xlsx",
+    b"opendocument.spreadsheet": ".ods",
+    b"/data.pkl": ".pt",
+    b".npy": "npz",
+}
 
 
 def content(path: StrPath) -> bytes:
@@ -152,6 +169,6 @@ def form_of(path: StrPath, data: bytes) -> str:
 
 def _begins(data: bytes) -> str:
     if data.startswith(b"PK\x03\x04"):
-        return ".xlsx" if b"xl/" in data or b"[Content_Types].xml" in data[:4096] else "npz"
+        return next((form for name, form in _ZIPPED.items() if name in data), ".zip")
     start = data[:4096]
     return next((form for pattern, form in _BEGINNINGS if re.match(pattern, start, re.I | re.S)), "")

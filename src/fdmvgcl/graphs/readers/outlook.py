@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from fdmvgcl.errors import UserError
+from fdmvgcl.errors import InputError, UserError
 from fdmvgcl.files import StrPath
 from fdmvgcl.graphs.readers.edges import EdgeColumns, find_ends
-from fdmvgcl.graphs.readers.pieces import ParquetPieces, Pieced, open_pieces, size_of
+from fdmvgcl.graphs.readers.pieces import ParquetPieces, Pieced, open_pieces, refuse_pipe, size_of
 from fdmvgcl.graphs.store import is_store, open_store
 
 # Bytes an edge that the reader in memory takes at its peak, and, beside a fixed part, that through DuckDB.
@@ -49,16 +49,23 @@ class Outlook:
 def look_ahead(path: StrPath, columns: EdgeColumns = EdgeColumns(), features: StrPath | None = None) -> Outlook | None:  # noqa: B008
     """What is to be expected of a file; None where it cannot be told: matrices, GraphML, the standard input."""
     try:
-        if is_store(path):
-            graph = open_store(path)
-            size = sum(entry.stat().st_size for entry in Path(path).iterdir())
-            return Outlook(size, graph.num_edges, graph.num_nodes, graph.num_features, exact=True)
-        table = open_pieces(path, columns)
-        ends = find_ends(table.head, columns)
-        rows, width, unpacked = _rows_of_features(features)
-        nodes = rows or _nodes(table, ends)
+        return outlook_of(path, columns, features)
     except (UserError, OSError):  # the reader will say it better
         return None
+
+
+def outlook_of(path: StrPath, columns: EdgeColumns, features: StrPath | None) -> Outlook:
+    """What is to be expected of a file; :class:`UserError` where it cannot be told."""
+    if is_store(path):
+        graph = open_store(path)
+        size = sum(entry.stat().st_size for entry in Path(path).iterdir())
+        return Outlook(size, graph.num_edges, graph.num_nodes, graph.num_features, exact=True)
+    table = open_pieces(path, columns)
+    ends = find_ends(table.head, columns)
+    if not table.rows:
+        raise InputError(path, "holds no edges")
+    rows, width, unpacked = _rows_of_features(features)
+    nodes = rows or _nodes(table, ends)
     text = not isinstance(table, ParquetPieces)
     return Outlook(size_of(path), table.rows, nodes, width, unpacked, text)
 
@@ -67,6 +74,7 @@ def _rows_of_features(path: StrPath | None) -> tuple[int, int, int]:
     """Rows, columns and bytes of a file of features; zeros without one."""
     if path is None:
         return 0, 0, 0
+    refuse_pipe(path)
     with open(path, "rb") as handle:
         parquet = handle.read(4) == b"PAR1"
     if not parquet:

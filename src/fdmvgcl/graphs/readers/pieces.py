@@ -47,21 +47,32 @@ def open_pieces(path: StrPath, columns: EdgeColumns) -> Pieced:
     """
     if is_parts(path):
         return ParquetPieces(path)
+    refuse_pipe(path)
     file_size(path)
     with open(path, "rb") as handle:
         start = handle.read(4096)
     packing = packing_of(start)
     if packing is not None:
-        with pa.input_stream(str(path), compression=packing) as stream:
-            start = stream.read(4096)
+        try:
+            with pa.input_stream(str(path), compression=packing) as stream:
+                start = stream.read(4096)
+        except (OSError, pa.ArrowException) as error:
+            raise InputError(path, f"is not a whole {packing} file ({error})") from None
     form = form_of(path, start)
     if form == "Parquet" and packing is None:
         return ParquetPieces(path)
     if form != "text":
-        raise InputError(path, f"is {form}{' and packed' if packing else ''}, which is only read whole; write Parquet")
+        told = f"is {form}{' and packed' if packing else ''}, which is only read whole"
+        raise InputError(path, f"{told}; to plan, or to read it in pieces, write Parquet")
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(path, "must be text in UTF-8 to be read in pieces, got UTF-16")
     return TextPieces(path, columns, packing)
+
+
+def refuse_pipe(path: StrPath) -> None:
+    """What comes through a pipe comes once: a look ahead would take it from the reader."""
+    if Path(path).is_fifo():
+        raise InputError(path, "is a pipe, which is only read whole; to plan, or to read it in pieces, write a file")
 
 
 class _Rows(TypedTable):

@@ -214,13 +214,13 @@ def _utf8(data: bytes, path: StrPath, encoding: str | None, first_line: int) -> 
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if (nul := data.find(b"\0")) >= 0:
         wide = 0.3 < data[:200].count(0) / len(data[:200]) < 0.7  # every other byte of Western text
-        advice = "; say so if it is UTF-16, as in --encoding utf-16-le (encoding=…)" if wide else ""
+        advice = "; say so if it is UTF-16, as in --encoding utf-16-le (in Python encoding=…)" if wide else ""
         raise InputError(path, f"must be text, got a NUL byte{advice}", data.count(b"\n", 0, nul) + first_line)
     try:
         data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + first_line
-        advice = "save it as UTF-8, or say which it is, as in --encoding cp1252 (encoding=…)"
+        advice = "save it as UTF-8, or say which it is, as in --encoding cp1252 (in Python encoding=…)"
         rule = f"must be text in UTF-8, got the byte 0x{data[error.start]:02x}; {advice}"
         raise InputError(path, rule, line) from None
     return data if data.endswith(b"\n") else data + b"\n"

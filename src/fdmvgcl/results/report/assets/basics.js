@@ -28,7 +28,7 @@ function unpack(text, Type) {
 
 const grouped = (n) => String(n).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)}\u202f%`;
-const signed = (x) => `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(1)}`;
+const signed = (x) => (x.toFixed(1) < 0 ? "−" : "+") + Math.abs(x).toFixed(1);
 
 function brief(x) {
   const size = Math.abs(x);
