@@ -41,8 +41,9 @@ def at_node(
         slope = victim.gradients(current, tanh_margin(aim), pairs).edges
         joined = np.asarray(current.adjacency[[node], :].todense()).ravel()[others] > 0
         gain = np.where(joined, -slope, slope)
-        gain[np.isin(keys_of(pairs, graph.num_nodes), keys_of(made.flips, graph.num_nodes))] = -np.inf
-        tries = (_with(graph, made, pairs[place]) for place in np.argsort(-gain, kind="stable")[:tried])
+        fresh = ~np.isin(keys_of(pairs, graph.num_nodes), keys_of(made.flips, graph.num_nodes))
+        order = np.argsort(-gain, kind="stable")
+        tries = (_with(graph, made, pair) for pair in pairs[order[fresh[order]][:tried]])
         longer = [each for each in tries if len(each) > len(made)]
         made = max(longer, key=lambda each: _margin(victim, aim, each.apply(graph)), default=made)
         found.append(made)
