@@ -36,6 +36,10 @@ def files(tmp_path: Path) -> Path:
     rows = [f"{names[i]},{int(rng.random() < 0.8 - 0.6 * (i % 2))},{int(rng.random() < 0.5)},1" for i in range(40)]
     (tmp_path / "nodes.csv").write_text("id,a,b,c\n" + "\n".join(rows) + "\n")
     (tmp_path / "labels.csv").write_text("id,label\n" + "".join(f"{names[i]},{'xy'[i % 2]}\n" for i in range(40)))
+    (tmp_path / "one.csv").write_text("id,label\n" + "".join(f"{name},x\n" for name in names))
+    (tmp_path / "nan.csv").write_text(
+        "id,a\n" + "".join(f"{name},{'nan' if i == 3 else 1.5 + i}\n" for i, name in enumerate(names))
+    )
     rows = [f"{names[i]},one,{('train', 'val', 'test')[i // 2 % 3]}" for i in range(40)]
     (tmp_path / "splits.csv").write_text("id,split,part\n" + "\n".join(rows) + "\n")
     return tmp_path
@@ -67,6 +71,9 @@ def test_attacked_edges_are_a_graph_again(kind: str, files: Path) -> None:
         ({"--rate": "nan"}, "--rate must lie in [0, 1], got nan"),
         ({"--kind": "metatack"}, "--kind must be one of random, dice"),
         ({"--kind": "dice"}, "--labels must be given for dice"),
+        ({"--kind": "nettack", "--labels": "labels.csv"}, "--features must be given for nettack"),
+        ({"--kind": "dice", "--labels": "one.csv"}, "two"),
+        ({"--kind": "prbcd", "--labels": "labels.csv", "--features": "nan.csv"}, "nan.csv"),
         ({"-o": "edges.csv"}, "edges.csv"),
         ({"-o": "nowhere/a.parquet"}, "its folder does not exist"),
         ({"-o": "a.txt"}, "a.txt: must end in .csv or .parquet"),
@@ -83,6 +90,17 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     assert rule in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
     assert (sorted(files.iterdir()), (files / "edges.csv").read_bytes()) == before
+
+
+def test_a_rate_that_the_graph_has_no_room_for_is_named(files: Path) -> None:
+    ends = [f"n{i},n{j}" for i in range(5) for j in range(i)]
+    (files / "complete.csv").write_text("\n".join(["source,target", *ends]))
+    result = run("attack", files / "complete.csv", "--kind", "random", "--rate", "1", "-o", files / "a.csv")
+    assert result.exit_code == 2
+    assert (
+        "--rate of 1 makes a budget of 10 flips, which must lie in [0, 0], the pairs without an edge" in result.stderr
+    )
+    assert not (files / "a.csv").exists()
 
 
 def test_robustness_leaves_a_record_and_a_picture(files: Path) -> None:
@@ -110,6 +128,27 @@ def test_robustness_leaves_a_record_and_a_picture(files: Path) -> None:
     assert min(hurt["adaptive prbcd"], hurt["adaptive greedy"]) <= found["clean"]
     assert (out / "robustness.png").read_bytes().startswith(b"\x89PNG")
     assert "raw features" in result.output
+
+
+@pytest.mark.parametrize(
+    ("changes", "rule"),
+    [
+        ({"--rate": "2"}, "--rate must lie in [0, 1], got 2"),
+        ({"--labels": "nowhere.csv"}, "nowhere.csv"),
+        ({"--labels": "one.csv"}, "two"),
+    ],
+)
+def test_bad_input_of_robustness_is_one_line_and_nothing_is_written(
+    changes: dict[str, str], rule: str, files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(files)
+    assert run("embed", "edges.csv", "--features", "nodes.csv", "-o", "out", *QUICK, *PLAIN).exit_code == 0
+    before = sorted((files / "out").iterdir())
+    given = {"--labels": "labels.csv", "--rate": "0.1", **changes}
+    result = run("robustness", "out", *(each for pair in given.items() for each in pair))
+    assert result.exit_code == 2
+    assert rule in result.stderr
+    assert sorted((files / "out").iterdir()) == before
 
 
 def test_robustness_needs_features(files: Path) -> None:

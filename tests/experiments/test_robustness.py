@@ -77,7 +77,7 @@ def test_the_least_is_seed_by_seed_and_of_whole_seeds_alone(tmp_path: Path) -> N
 def test_a_weak_attack_is_marked_where_it_stands(tmp_path: Path) -> None:
     records = of_records(tmp_path / "a.jsonl", {("random", 0): 0.8, ("prbcd", 0): 0.5, ("adaptive greedy", 0): 0.6})
     rows = {row[0]: row for row in tables_of(records, "cornell")[0].rows}
-    column = 3 + list(METHODS).index("GCN")
+    column = 4 + list(METHODS).index("GCN")
     assert rows["adaptive greedy"][column] == "60.0 *weak*"
     assert rows["prbcd"][column] == "50.0"
     assert rows["none"][column] == "90.0"

@@ -5,7 +5,7 @@ import torch
 from numpy.typing import NDArray
 
 from fdmvgcl.attacks.objectives import Aim, tanh_margin
-from fdmvgcl.attacks.pairs import pairs_of, without_new_isolates
+from fdmvgcl.attacks.pairs import keys_of, pairs_of, without_new_isolates
 from fdmvgcl.attacks.perturbation import Perturbation
 from fdmvgcl.attacks.victim import WhiteBox
 from fdmvgcl.errors import ArgumentError
@@ -41,14 +41,18 @@ def at_node(
         slope = victim.gradients(current, tanh_margin(aim), pairs).edges
         joined = np.asarray(current.adjacency[[node], :].todense()).ravel()[others] > 0
         gain = np.where(joined, -slope, slope)
-        gain[np.isin(pairs @ [graph.num_nodes, 1], made.flips @ [graph.num_nodes, 1])] = -np.inf
-        made = max(
-            (_with(graph, made, pairs[place]) for place in np.argsort(-gain, kind="stable")[:tried]),
-            key=lambda each: float(aim.margins(torch.from_numpy(victim.decision(each.apply(graph))))[0]),
-        )
+        fresh = ~np.isin(keys_of(pairs, graph.num_nodes), keys_of(made.flips, graph.num_nodes))
+        order = np.argsort(-gain, kind="stable")
+        tries = (_with(graph, made, pair) for pair in pairs[order[fresh[order]][:tried]])
+        longer = [each for each in tries if len(each) > len(made)]
+        made = max(longer, key=lambda each: _margin(victim, aim, each.apply(graph)), default=made)
         found.append(made)
     return found
 
 
 def _with(graph: Graph, made: Perturbation, pair: NDArray[np.int64]) -> Perturbation:
     return Perturbation(without_new_isolates(graph, np.concatenate([made.flips, pair[None]])))
+
+
+def _margin(victim: WhiteBox, aim: Aim, graph: Graph) -> float:
+    return float(aim.margins(torch.from_numpy(victim.decision(graph)))[0])

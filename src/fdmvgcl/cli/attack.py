@@ -1,5 +1,7 @@
 """``fdmvgcl attack``: a graph in, the attacked graph's edges out."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -49,7 +51,7 @@ def attack(
     if kind != "random":
         _check_labels(labelled, graph, kind)
     budget = edge_budget(graph, rate)
-    with reporter.busy(f"{kind}: {budget} flips"), reporter.warnings():
+    with reporter.busy(f"{kind}: {budget} flips"), reporter.warnings(), _of_rate(rate, budget):
         made = (
             random_edges(graph, budget, seed=seed)
             if labelled is None
@@ -60,6 +62,17 @@ def attack(
     reporter.say(f"{len(made.flips) - removed} edges added, {removed} removed: {output}")
     if len(made.flips) < budget:
         reporter.say(f"  of {budget} flips the attack found only so many that it may make")
+
+
+@contextmanager
+def _of_rate(rate: float, budget: int) -> Iterator[None]:
+    """A budget that is too large is told of the rate that was asked for."""
+    try:
+        yield
+    except ArgumentError as error:
+        if error.argument != "budget":
+            raise
+        raise ArgumentError("rate", f"of {rate:g} makes a budget of {budget} flips, which {error.rule}") from None
 
 
 def write_edges(path: Path, graph: Graph) -> None:

@@ -23,9 +23,9 @@ def graph_accuracies(dataset: str) -> dict[str, tuple[float, float]]:
     return {method: (mean, spread) for method, (mean, spread) in _table("graphs").get(dataset, {}).items()}
 
 
-def robustness(dataset: str) -> dict[str, float]:
-    """The paper's accuracies under attack in %, by attack; empty for a data set that it does not attack."""
-    return dict(_table("robustness").get(dataset, {}))
+def robustness(dataset: str, method: str) -> dict[str, float]:
+    """The paper's accuracies of a method under attack in %, by attack; empty for a data set that it does not attack."""
+    return dict(_table("robustness").get(dataset, {}).get(method, {}))
 
 
 def known_settings() -> tuple[str, ...]:

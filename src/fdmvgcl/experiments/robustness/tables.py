@@ -15,6 +15,7 @@ from fdmvgcl.experiments.robustness.methods import DEFENDED, METHODS, OURS, RAW
 from fdmvgcl.experiments.tables import MISSING, Table, percent
 
 WEAK = "weak"
+PRINTED = ("FD-MVGCL", "FROND")  # the paper's columns that are shown
 _GENERAL = (
     "Test accuracy in %, the mean over seeds ± their deviation; a seed is one of the splits where there are several, "
     "a training and an attack. Evasion: trained on the clean graph, then attacked; poisoning: trained on the attacked "
@@ -62,7 +63,7 @@ def _under_attack(records: RecordFile, name: str) -> Table:
     found = _tried(records, name)
     if not found:
         return Table("", (), [])
-    rows = [["none", "", _paper(name, "clean"), *(_mean(_clean(records, found, method)) for method in METHODS)]]
+    rows = [["none", "", *_paper(name, "clean"), *(_mean(_clean(records, found, method)) for method in METHODS)]]
     weak = {method: set(_weak(records, name, method)) for method in METHODS}
     for cell in found:
         attack = ATTACKS[cell.attack]
@@ -70,13 +71,20 @@ def _under_attack(records: RecordFile, name: str) -> Table:
             _mean(scores(records, cell, method)) + (f" *{WEAK}*" if cell.attack in weak[method] else "")
             for method in METHODS
         ]
-        rows.append([cell.attack, cell.setting, _paper(name, attack.paper), *told])
+        rows.append([cell.attack, cell.setting, *_paper(name, attack.paper), *told])
     lowest = [_mean(minima(records, found, method)) for method in METHODS]
-    rows.append(["least of all", "evasion", "", *(each if each == MISSING else f"**{each}**" for each in lowest)])
+    rows.append(
+        [
+            "least of all",
+            "evasion",
+            *("" for _ in PRINTED),
+            *(each if each == MISSING else f"**{each}**" for each in lowest),
+        ]
+    )
     readings = "; ".join(f"{cell.attack}: {ATTACKS[cell.attack].told}" for cell in dict.fromkeys(found))
     least = "The least is of evasion by edges alone, all test nodes scored, seed by seed, where a row has all of it."
     notes = [_GENERAL, f"{readings}.", least, *([_WEAK_NOTE] if any(weak.values()) else []), _LARGE]
-    header = ("attack", "setting", "paper's FD-MVGCL", *METHODS)
+    header = ("attack", "setting", *(f"paper's {method}" for method in PRINTED), *METHODS)
     return Table(f"{name}: {rate_of(name):.0%} of the edges flipped", header, rows, notes)
 
 
@@ -164,6 +172,6 @@ def _mean(found: Sequence[float]) -> str:
     return percent(summary.mean) + ("" if summary.over_seeds is None else f" ± {100 * summary.over_seeds:.1f}")
 
 
-def _paper(name: str, attack: str | None) -> str:
-    printed = published.robustness(name).get(attack) if attack is not None else None
-    return MISSING if printed is None else f"{printed:.1f}"
+def _paper(name: str, attack: str | None) -> list[str]:
+    printed = [published.robustness(name, method).get(attack or "") for method in PRINTED]
+    return [MISSING if each is None else f"{each:.1f}" for each in printed]
