@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from render_large import sections
+
 from fdmvgcl.experiments import RecordFile
 from fdmvgcl.experiments.method_table import rank_table, supervised_note, told_leads
 from fdmvgcl.experiments.node_table import readings, told_controls
@@ -273,7 +275,7 @@ a triangular factor are left out. All steps of one penalty, with one thread, as 
 ## Growth
 
 {growth_table()}
-{similar_section()}{after_section()}"""
+{sections(table)}{similar_section()}{after_section()}"""
 
 
 def accuracy_summary() -> str:
