@@ -1,15 +1,15 @@
 """From a Parquet file to vectors and report: ``fdmvgcl embed`` on graphs of up to 100 million edges.
 
-    python benchmarks/end_to_end.py [--sizes 100k,1M,10M] [--scratch DIR] [--memory 6GB] [--options "--dim 64"]
+    python benchmarks/end_to_end.py [--sizes 100k,1M,10M] [--scratch DIR] [--options "--dim 64 --memory 4GB"]
 
 Graphs have communities and skewed degrees, and are drawn by a seed; ``cnr`` is cnr-2000 (real, directed, of the data
 root). Each runs in a process of its own, with default epochs and the report. Of each phase the seconds, the CPU seconds
-of all threads and the peak of memory. What was measured stays on record until the same is measured again.
+of all threads and the peak of memory. What was measured stays on record until the same is measured again. The first run
+of a size and width leaves its vectors in the scratch folder, and later ones are held against them.
 """
 
 import argparse
 import json
-import os
 import shlex
 import shutil
 import tempfile
@@ -21,15 +21,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from harness import print_table, save_record
+from harness import machine, print_table, save_rows
 from phases import run
 
 from fdmvgcl.datasets import data_root
+from fdmvgcl.results.outputs import ResultFolder
+from fdmvgcl.results.vectors import VectorFile
 
 # Nodes, edges, columns of features.
 SIZES = {"10k": (10_000, 100_000, 128), "100k": (100_000, 1_000_000, 128), "1M": (1_000_000, 10_000_000, 128)}
 SIZES["10M"] = (10_000_000, 100_000_000, 64)
-CNR = "cnr"
+CNR, CNR_SIZE = "cnr", (325_557, 3_216_152, 0)
 _COMMUNITY, _MIXING, _TOPICS, _PIECE = 1000, 0.2, 16, 2_000_000
 
 
@@ -90,14 +92,28 @@ def files_of(name: str, folder: Path) -> list[str]:
 def measure(name: str, folder: Path, options: list[str]) -> dict[str, Any]:
     """One run, with what it left on disk."""
     files, record, output = files_of(name, folder), folder / f"{name}.json", folder / f"{name}-out"
-    load, start = os.getloadavg()[0], time.perf_counter()
+    about, start = machine(), time.perf_counter()
     code = run(record, [*files, "-o", str(output), "--quiet", *options])
     whole = time.perf_counter() - start
-    found = {"size": name, "options": options, "exit": code, "load_before": load, "seconds": whole}
-    if output.exists():
+    size = dict(zip(("nodes", "edges", "columns"), SIZES.get(name, CNR_SIZE), strict=True))
+    found = {"size": name, **size, "options": options, "exit": code, "machine": about, "seconds": whole}
+    if code == 0:
+        found["apart"] = apart(output, folder / name)
         found["disk_bytes"] = sum(path.stat().st_size for path in output.rglob("*") if path.is_file())
-        shutil.rmtree(output)
+    shutil.rmtree(output, ignore_errors=True)
     return found | json.loads(record.read_text())
+
+
+def apart(output: Path, first: Path) -> float | None:
+    """The largest difference from the first run's vectors, as a part of their largest number; None for the first."""
+    with VectorFile(ResultFolder(output).embeddings) as file:
+        z = file.read("z")
+    kept = first.with_name(f"{first.name}-{z.shape[1]}.npy")
+    if not kept.exists():
+        np.save(kept, z)
+        return None
+    known = np.load(kept)
+    return float(np.abs(z - known).max() / np.abs(known).max())
 
 
 def arguments() -> argparse.Namespace:
@@ -123,7 +139,7 @@ def main() -> None:
     ]
     print_table(["size", "phase", "s", "CPU s", "peak GB"], cells)
     if not options.no_record:
-        save_record("end_to_end", rows)
+        save_rows("end_to_end", rows, ("size", "options"))
 
 
 def _cpu(row: dict[str, Any]) -> float:

@@ -79,6 +79,14 @@ def save_record(name: str, measured: Any, summary: dict[str, Any] | None = None)
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
 
 
+def save_rows(name: str, rows: list[dict[str, Any]], keys: tuple[str, ...]) -> None:
+    """A record of rows, each of a run of minutes: of what was on record, rows with the same keys are replaced."""
+    path = RESULTS / f"{name}.json"
+    known = json.loads(path.read_text())["measured"] if path.exists() else []
+    new = [[row[key] for key in keys] for row in rows]
+    save_record(name, [row for row in known if [row[key] for key in keys] not in new] + rows)
+
+
 def print_table(header: list[str], rows: list[list[Any]]) -> None:
     """A Markdown table."""
 

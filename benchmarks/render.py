@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from render_large import sections
+
 from fdmvgcl.experiments import RecordFile
 from fdmvgcl.experiments.method_table import rank_table, supervised_note, told_leads, waiting
 from fdmvgcl.experiments.node_table import readings, told_controls
@@ -355,7 +357,7 @@ a triangular factor are left out. All steps of one penalty, with one thread, as 
 ## Growth
 
 {growth_table()}
-{similar_section()}{files_section()}{after_section()}{graphs_section()}{attacks_section()}"""
+{sections(table)}{similar_section()}{files_section()}{after_section()}{graphs_section()}{attacks_section()}"""
 
 
 def accuracy_summary() -> str:

@@ -3,10 +3,13 @@
 import runpy
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 
 
-def test_figures_in_the_readme_are_those_of_the_records() -> None:
+def test_figures_in_the_readme_are_those_of_the_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
     render = runpy.run_path(str(ROOT / "benchmarks" / "render.py"))
     readme = (ROOT / "README.md").read_text()
     assert render["rendered"](readme) == readme, "run `python benchmarks/render.py`"

@@ -613,7 +613,7 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, epochs: int) -> None:
     monkeypatch.setattr(checkpoints.Checkpointer, "__call__", counting)
 
 
-# Runs the command again and again in children that kill themselves at the n-th renaming of a file, before or after it.
+# Runs the command again and again in children that kill themselves at the n-th renaming of a file or folder, before or after it.
 KILLER = """
 import os, signal, sys, torch
 torch.set_num_threads(1)
@@ -627,15 +627,17 @@ def child(args, kill_at=None, after=False):
     pid = os.fork()
     if pid:
         return os.waitpid(pid, 0)[1]
-    replace, calls = os.replace, [0]
-    def killing(*names):
-        calls[0] += 1
-        if calls[0] == kill_at and not after:
-            os.kill(os.getpid(), signal.SIGKILL)
-        replace(*names)
-        if calls[0] == kill_at:
-            os.kill(os.getpid(), signal.SIGKILL)
-    os.replace = killing
+    calls = [0]
+    def killing(rename):
+        def call(*names):
+            calls[0] += 1
+            if calls[0] == kill_at and not after:
+                os.kill(os.getpid(), signal.SIGKILL)
+            rename(*names)
+            if calls[0] == kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return call
+    os.replace, os.rename = killing(os.replace), killing(os.rename)
     try:
         app(args)
     except SystemExit as end:
@@ -660,8 +662,15 @@ print(kills)
 
 class TestKilled:
     # Three checkpoints, model (three files), graph, history, run, embeddings, checks, report; in blocks of rows, the
-    # basis and its panels too.
-    @pytest.mark.parametrize(("options", "files"), [((), 12), (("--memory", "1KB", "--reader", "memory"), 15)])
+    # basis and its panels too; read in pieces, the graph's store.
+    @pytest.mark.parametrize(
+        ("options", "files"),
+        [
+            ((), 12),
+            (("--memory", "1KB", "--reader", "memory"), 15),
+            (("--memory", "1KB", "--reader", "duckdb", "--basis-dtype", "float16"), 16),
+        ],
+    )
     def test_sigkill_at_every_file_then_resume_gives_the_same_bytes(
         self, edges: Path, options: tuple[str, ...], files: int
     ) -> None:
@@ -835,7 +844,7 @@ AGAIN: dict[str, tuple[str, ...]] = {
     "many": ("many.csv", "--level", "graph", "--no-report"),
     "data set": ("karate", "--structure", "only"),
     "control": ("timed.csv", "--features", "f.csv", "--fill-missing", "--control", "diffused"),
-    "sampled": ("timed.csv", "--train-rows", "20"),
+    "sampled": ("timed.csv", "--train-rows", "20", "--basis-dtype", "float16"),
 }
 # What decides where to write, and how loudly, is no part of the result.
 NOT_AGAIN = {"output", "force", "resume", "memory", "quiet", "help-all", "reader", "scratch"}

@@ -17,7 +17,7 @@ ROWS = ("grand", "grand-attention", "gread", "cde", "graphcon")
 CONTROL_ROWS = ("raw", "diffused")
 SETTINGS: dict[str, Any] = {
     **{"dim": 128, "views": 3, "epochs": 20, "time": 5.0, "diffusion.skip": 0},
-    **{"schedule.lr": 0.002, "schedule.min_rank": 0.5, "features.centre": False},
+    **{"schedule.lr": 0.002, "schedule.min_rank": 0.5, "features.centre": False, "features.anchor": 0.0},
 }
 
 CLAIM = "The paper: FD-MVGCL is competitive with each F, GRAND being the best."

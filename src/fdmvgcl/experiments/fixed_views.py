@@ -17,7 +17,8 @@ def fixed_views(
 ) -> dict[str, Any]:
     """Settings over the defaults; a data set that the paper has no settings for keeps the defaults' time and rates.
 
-    The equation is solved exactly and without a skip-connection, features are not centred, training does not end early.
+    The equation is solved exactly and without a skip-connection, features are not centred, all columns
+    are trained, training does not end early.
     """
     printed = published.settings(dataset) if dataset in published.known_settings() else {}
     return {
@@ -28,6 +29,7 @@ def fixed_views(
         "diffusion.skip": 0,
         "schedule.min_rank": 0.0,
         "features.centre": False,
+        "features.anchor": 0.0,
         **{name: printed[name] for name in _TAKEN if name in printed},
         **(changes or {}),
     }
