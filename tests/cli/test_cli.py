@@ -613,7 +613,8 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, epochs: int) -> None:
     monkeypatch.setattr(checkpoints.Checkpointer, "__call__", counting)
 
 
-# Runs the command again and again in children that kill themselves at the n-th renaming of a file or folder, before or after it.
+# Runs the command again and again in children that kill themselves at the n-th renaming of a file or folder, before it
+# or after it.
 KILLER = """
 import os, signal, sys, torch
 torch.set_num_threads(1)
