@@ -37,9 +37,6 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "nodes.csv").write_text("id,a,b,c\n" + "\n".join(rows) + "\n")
     (tmp_path / "labels.csv").write_text("id,label\n" + "".join(f"{names[i]},{'xy'[i % 2]}\n" for i in range(40)))
     (tmp_path / "one.csv").write_text("id,label\n" + "".join(f"{name},x\n" for name in names))
-    (tmp_path / "nan.csv").write_text(
-        "id,a\n" + "".join(f"{name},{'nan' if i == 3 else 1.5 + i}\n" for i, name in enumerate(names))
-    )
     rows = [f"{names[i]},one,{('train', 'val', 'test')[i // 2 % 3]}" for i in range(40)]
     (tmp_path / "splits.csv").write_text("id,split,part\n" + "\n".join(rows) + "\n")
     return tmp_path
@@ -73,7 +70,6 @@ def test_attacked_edges_are_a_graph_again(kind: str, files: Path) -> None:
         ({"--kind": "dice"}, "--labels must be given for dice"),
         ({"--kind": "nettack", "--labels": "labels.csv"}, "--features must be given for nettack"),
         ({"--kind": "dice", "--labels": "one.csv"}, "two"),
-        ({"--kind": "prbcd", "--labels": "labels.csv", "--features": "nan.csv"}, "nan.csv"),
         ({"-o": "edges.csv"}, "edges.csv"),
         ({"-o": "nowhere/a.parquet"}, "its folder does not exist"),
         ({"-o": "a.txt"}, "a.txt: must end in .csv or .parquet"),

@@ -37,7 +37,7 @@ def robustness(
 ) -> None:
     """Measure, print, and leave ``robustness.json`` and ``robustness.png`` in the folder."""
     for rate in rates:
-        check_number("rate", rate, 0, 1)
+        check_number("rates", rate, 0, 1)
     folder.require()
     graph = load_either(folder.graph)
     describe(graph, reporter)

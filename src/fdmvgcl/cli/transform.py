@@ -20,6 +20,7 @@ from fdmvgcl.graphs.growth import grown
 from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.graphs.readers import FeatureTable, read_features
 from fdmvgcl.learning.model import FDMVGCL
+from fdmvgcl.learning.prepare import assemble
 from fdmvgcl.results.export import save_vectors, written
 from fdmvgcl.results.outputs import ResultFolder
 
@@ -62,8 +63,9 @@ def transform(
         graph = open_source(source, reading, data_root).graph
         new = np.arange(graph.num_nodes)
         describe(graph, reporter)
+    prepared = assemble(model, graph, model.chosen_)  # refuses what does not fit the model before work is told of
     with reporter.busy("computing the vectors"):
-        z = model.transform(graph)[new]
+        z = model.transform(prepared)[new]
     _write(output, [graph.ids[i] for i in new], z, ("node", "nodes"), reporter)
 
 
