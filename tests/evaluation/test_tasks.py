@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.linear_model import Ridge
 from sklearn.metrics import f1_score, r2_score, roc_auc_score
 
@@ -45,6 +46,15 @@ def graph() -> Graph:
 @pytest.fixture(scope="module")
 def model(graph: Graph) -> FDMVGCL:
     return FDMVGCL(16, 2, 3).fit(graph)
+
+
+def test_groups_are_found_in_sparse_rows_of_any_index(graph: Graph) -> None:
+    dense = np.where(graph.features > 0.5, graph.features, 0)
+    wide = sparse.csr_array(dense)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    assert wide.indices.dtype == np.int64
+    found, *_ = compare_clusterings({"dense": lambda: dense, "sparse": lambda: wide}, GROUPS)
+    assert found.ours.values == pytest.approx(found.controls[0].values)
 
 
 def test_three_tasks_beside_their_controls(model: FDMVGCL, graph: Graph) -> None:

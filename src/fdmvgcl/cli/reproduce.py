@@ -20,7 +20,7 @@ from fdmvgcl.experiments import (
     pending,
 )
 from fdmvgcl.experiments.entrants import entrant
-from fdmvgcl.experiments.estimates import begun, expected_seconds
+from fdmvgcl.experiments.estimates import begun, expected_seconds, made_elsewhere
 from fdmvgcl.experiments.trials import choices, trial_runs
 from fdmvgcl.experiments.trials import write as write_trials
 
@@ -113,10 +113,10 @@ def _foreseen(runs: Sequence[Run], records: RecordFile, reporter: Reporter, jobs
     if refused and not possible and len(left) == len(runs):
         raise UserError(refused[0])
     if possible:
-        seconds, unknown = expected_seconds(possible, records)
+        seconds, unknown = expected_seconds(possible, [*records.records, *made_elsewhere()])
         there = f"about {_duration(seconds / jobs)} to go, by records of runs like these" if seconds else ""
-        new = ", ".join(f"{count} of {kind}" for kind, count in unknown.items())
-        reporter.remark("; ".join(filter(None, (there, f"no record says how long these take: {new}" if new else ""))))
+        new = f"nothing is on record of {', '.join(unknown)}: {sum(unknown.values())} runs" if unknown else ""
+        reporter.remark("; ".join(filter(None, (there, new))))
     keys = [run.key for run in left if run not in possible]
     return [run for run in runs if run.key not in keys]
 

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from fdmvgcl.graphs.arrays import small_indices
 from fdmvgcl.graphs.provenance import counted
 
 from .standing import Standing, standing_of
@@ -57,4 +59,6 @@ def _groups(rows: Any, k: int, seed: int) -> list[NDArray[np.int32]]:
     from sklearn.preprocessing import normalize
 
     unit = normalize(rows)
+    if sparse.issparse(unit):
+        unit = small_indices(sparse.csr_array(unit))  # KMeans takes no 64-bit ones
     return [KMeans(k, n_init=RESTARTS, random_state=seed + run).fit_predict(unit) for run in range(RUNS)]

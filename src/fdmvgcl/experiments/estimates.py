@@ -1,18 +1,19 @@
 """Before runs begin: how long they will take, from records of runs like them, and which are too large to begin."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from statistics import median
 
 from fdmvgcl.experiments.benchmark import benchmark
 from fdmvgcl.experiments.entrants import refusal
 from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Key, Run
+from fdmvgcl.methods.registry import OURS
 
 Size = Callable[[str], float]
 
-# What tells kinds of runs apart; the others of a key number them.
-_KIND = ("method", "row")
+# Where runs of methods are on record in a copy of the repository.
+COMMITTED = tuple(Path("results") / each for each in ("nodes", "tasks", "cost", "methods"))
 
 
 def size_of(dataset: str) -> float:
@@ -34,37 +35,48 @@ def begun(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
     return kept, [f"{dataset}: {told}" for (dataset, _), told in refused.items() if told is not None]
 
 
-def expected_seconds(runs: Sequence[Run], records: RecordFile, size: Size = size_of) -> tuple[float, Counter[str]]:
-    """Seconds in all, and how many runs of each kind have no like on record.
+def made_elsewhere() -> list[Record]:
+    """Records of methods that a copy of the repository brings, looked for from where the command runs."""
+    return [record for folder in COMMITTED for path in folder.glob("*.jsonl") for record in RecordFile(path).records]
+
+
+def expected_seconds(
+    runs: Sequence[Run], records: Sequence[Record], size: Size = size_of
+) -> tuple[float, dict[str, int]]:
+    """Seconds in all, and of each method that has nothing on record how many runs there are.
 
     A run takes what its kind took on its data set, in the median; where there is no such record, what its kind took
-    elsewhere, in proportion to size. A tuned run is like a default one, and so is a trial.
+    elsewhere, in proportion to size. A tuned run is like a default one, and so are a trial and another task.
 
     Args:
         runs: those that are to be made.
-        records: those that have been made.
+        records: those that have been made, here or elsewhere.
         size: of a data set, by its name.
     """
-    total, unknown = 0.0, Counter[str]()
+    total, unknown = 0.0, dict[str, int]()
     for run in runs:
         found = _like(run.key, records)
-        if found is None:
-            unknown[" ".join(str(run.key[name]) for name in _KIND if name in run.key)] += 1
+        if not found:
+            method = run.key.get("method", OURS)
+            unknown[method] = unknown.get(method, 0) + 1
         else:
             here = [record for record in found if record["key"]["dataset"] == run.key["dataset"]]
             total += median(_scaled(record, run.key, size) for record in here or found)
     return total, unknown
 
 
-def _like(key: Key, records: RecordFile) -> list[Record] | None:
+def _like(key: Key, records: Sequence[Record]) -> list[Record]:
+    """Of the same row; else of trials, of rows by default, or of whatever else the method did."""
+    own = [record for record in records if record["key"].get("method", OURS) == key.get("method", OURS)]
     for row in (key.get("row"), "trial", "default"):
-        found = records.matching(method=key.get("method"), row=row)
-        if found:
+        if found := [record for record in own if record["key"].get("row") == row]:
             return found
-    return None
+    return own
 
 
 def _scaled(record: Record, key: Key, size: Size) -> float:
-    seconds: float = record["seconds"]
+    seconds: float = min(
+        record["seconds"], record.get("processor_seconds", record["seconds"])
+    )  # less on a busy machine
     there, here = record["key"]["dataset"], key["dataset"]
     return seconds if there == here else seconds * size(here) / size(there)

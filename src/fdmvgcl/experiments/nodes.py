@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy import sparse
 
 from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.evaluation import Search, diffused, majority, raw
@@ -24,6 +23,7 @@ from fdmvgcl.experiments.records import Record, RecordFile
 from fdmvgcl.experiments.runs import Run
 from fdmvgcl.experiments.trials import key_of, trial_runs, tuned_run
 from fdmvgcl.fractional import StabilityWarning
+from fdmvgcl.graphs.operators import table_of
 from fdmvgcl.learning.features import FeatureTransform
 from fdmvgcl.learning.settings import FeatureScaling
 from fdmvgcl.methods.registry import OURS
@@ -109,7 +109,7 @@ def _raw(name: str) -> Record:
 def raw_features(bench: Benchmark) -> dict[str, Any]:
     """The feature matrices that the control *raw* chooses from, by the name of their scaling."""
     return {
-        scaling: _as_table(FeatureTransform.fit(bench.graph, scaling).scaled(bench.graph))
+        scaling: table_of(FeatureTransform.fit(bench.graph, scaling).scaled(bench.graph))
         for scaling in _scalings(bench)
     }
 
@@ -136,14 +136,6 @@ def _wide(bench: Benchmark) -> bool:
 
 def _scalings(bench: Benchmark) -> tuple[FeatureScaling, ...]:
     return ("none",) if _wide(bench) else ("none", "rows")
-
-
-def _as_table(x: torch.Tensor) -> Any:
-    """A NumPy or SciPy matrix, as the probe takes it."""
-    if x.layout == torch.strided:
-        return x.numpy()
-    parts = (x.values().numpy(), x.col_indices().numpy(), x.crow_indices().numpy())
-    return sparse.csr_array(parts, shape=tuple(x.shape))
 
 
 def _diffusion(bench: Benchmark, scaling: FeatureScaling) -> Callable[[float, float], NDArray[np.float32]]:

@@ -42,6 +42,7 @@ class RecordFile:
 
     def __init__(self, path: StrPath) -> None:
         self.path = Path(path)
+        self._torn = False
         self.records = list(self._read())
 
     def _read(self) -> Iterator[Record]:
@@ -53,15 +54,12 @@ class RecordFile:
                 record = json.loads(line)
             except json.JSONDecodeError:
                 if number == len(lines):
-                    self._cut(lines[:-1])  # a run killed while it wrote; that one is run again
+                    self._torn = True  # a run killed while it wrote; that one is run again
                     return
                 raise InputError(self.path, "a record must be one JSON object", number) from None
             if not isinstance(record, dict) or not isinstance(record.get("key"), dict):
                 raise InputError(self.path, "a record must be a JSON object with a key", number)
             yield record
-
-    def _cut(self, lines: list[str]) -> None:
-        self.path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
     def find(self, key: Mapping[str, Any]) -> Record | None:
         """The record with just this key."""
@@ -79,8 +77,15 @@ class RecordFile:
     def append(self, record: Record) -> None:
         """Write a record to the end; it is on disk when this returns."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        if self._torn:
+            self._cut_last_line()
         with open(self.path, "a", encoding="utf-8") as handle:
             handle.write(json.dumps(record, allow_nan=False) + "\n")
             handle.flush()
             os.fsync(handle.fileno())
         self.records.append(record)
+
+    def _cut_last_line(self) -> None:
+        whole = self.path.read_text(encoding="utf-8").splitlines(keepends=True)[:-1]
+        self.path.write_text("".join(whole), encoding="utf-8")
+        self._torn = False

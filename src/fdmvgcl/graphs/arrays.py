@@ -111,6 +111,11 @@ def canonical_csr(matrix: sparse.csr_array, dtype: type[np.floating]) -> sparse.
     matrix = matrix.astype(dtype)
     matrix.eliminate_zeros()
     matrix.sort_indices()
+    return small_indices(matrix)
+
+
+def small_indices(matrix: sparse.csr_array) -> sparse.csr_array:
+    """The same matrix with 32-bit indices, where they are enough."""
     small = max(*matrix.shape, matrix.nnz) < 2**31
     index = np.int32 if small else np.int64
     parts = (matrix.data, matrix.indices.astype(index), matrix.indptr.astype(index))

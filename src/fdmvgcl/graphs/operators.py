@@ -13,7 +13,7 @@ from scipy.sparse.linalg import eigsh
 from torch import Tensor
 
 from fdmvgcl.errors import ArgumentError
-from fdmvgcl.graphs.arrays import rows_of
+from fdmvgcl.graphs.arrays import Features, rows_of, small_indices
 
 Normalisation = Literal["sym", "rw"]
 
@@ -213,6 +213,14 @@ def csr_tensor(rows: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
         return torch.sparse_csr_tensor(rows, columns, values, shape, check_invariants=False)
+
+
+def table_of(x: Tensor) -> Features:
+    """A matrix as NumPy or SciPy has it, sparse if a CSR tensor, whose 64-bit indices scikit-learn would not take."""
+    if x.layout == torch.strided:
+        return x.numpy()
+    parts = (x.values().numpy(), x.col_indices().numpy(), x.crow_indices().numpy())
+    return small_indices(csr_array(parts, shape=tuple(x.shape)))
 
 
 def _check_normalisation(normalisation: str) -> None:

@@ -17,6 +17,8 @@ from scipy import sparse
 from sklearn.decomposition import PCA
 from torch import Tensor
 
+from fdmvgcl.graphs.operators import table_of
+
 SHARES = (0.0, 0.1, 0.3, 1.0, 10.0)
 
 # The least share that foretells so much of what the best one does is kept: diffusion costs nothing there, and the edges
@@ -56,7 +58,7 @@ def foresight(x: Tensor, diffuse: Callable[[Tensor], Tensor]) -> Foresight:
 
     The mean of a few draws of halves, always the same: a choice for a graph must not depend on a model's seed.
     """
-    table: Any = x.numpy() if x.layout == torch.strided else _csr(x)
+    table = table_of(x)
     told = np.mean([_drawn(table, diffuse, np.random.default_rng(draw)) for draw in range(DRAWS)], axis=0)
     return Foresight(tuple(told.tolist()))
 
@@ -69,10 +71,6 @@ def _drawn(table: Any, diffuse: Callable[[Tensor], Tensor], rng: np.random.Gener
     blurred = diffuse(torch.from_numpy(seen)).numpy()
     rows = rng.permutation(len(seen))[:_MOST_ROWS]
     return [_foretold((blurred + share * seen)[rows], foretold[rows]) for share in SHARES]
-
-
-def _csr(x: Tensor) -> sparse.csr_array:
-    return sparse.csr_array((x.values().numpy(), x.col_indices().numpy(), x.crow_indices().numpy()), tuple(x.shape))
 
 
 def _components(table: Any, limit: int) -> NDArray[np.float32]:
