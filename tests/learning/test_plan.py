@@ -106,8 +106,8 @@ def test_what_does_not_fit_is_interpolated_or_done_in_blocks() -> None:
     """Of 240 columns the terms exceed the memory; of narrow views the rest does not, of wide ones everything does."""
     wide = replace(MILLION, columns=240)
     narrow, full = (
-        {phase.name: phase for phase in plan_ahead(model, wide, 24 * GB, 13 * GB, False).phases}
-        for model in (FDMVGCL(dim=16), MODEL)
+        {phase.name: phase for phase in plan_ahead(model, wide, 48 * GB, memory * GB, False).phases}
+        for model, memory in ((FDMVGCL(dim=16), 33), (MODEL, 13))
     )
     for found in (narrow, full):
         assert "14 functions" not in found["basis"].why

@@ -130,9 +130,10 @@ class Workload:
             return 2 * rows + 6 * views + 12 * weights + moments + 8 * self.feature_entries + 16 * self.entries
         views = 4 * self.nodes * self.dim * self.views
         basis = 0 if order == "project" else self.basis_bytes
-        # views, projections, activations and the gradients of these, and half as much again in blocks that were freed
-        # and stay with the process; Adam's two moments beside weight and gradient
-        return 9 * views + 4 * weights + 8 * self.feature_entries + 16 * self.entries + basis
+        diffused = 0 if order == "project" else 4 * self.nodes * self.features * self.views
+        # views, projections, activations and the gradients of these, and blocks that were freed and stay with the
+        # process; features diffused for each view and their gradients; Adam's two moments beside weight and gradient
+        return 8 * views + 4 * diffused + 4 * weights + 8 * self.feature_entries + 16 * self.entries + basis
 
     def faster_order(self, memory_limit: int | None = None) -> Order:
         """The faster order whose basis fits the memory limit (half of the machine's memory if None)."""
