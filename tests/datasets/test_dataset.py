@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from fdmvgcl.datasets import Dataset, Split, seeded_splits
-from fdmvgcl.datasets.dataset import coalesce, compact
+from fdmvgcl.datasets.dataset import coalesce
 
 
 def toy(**changes):
@@ -72,9 +71,3 @@ def test_seeded_splits_cover_the_labelled_nodes_and_never_change():
 def test_coalesce_sorts_and_drops_duplicates_but_keeps_loops():
     edges = np.array([[2, 0, 2, 1], [0, 1, 0, 1]])
     assert coalesce(edges, 3).tolist() == [[0, 1, 2], [1, 1, 0]]
-
-
-def test_compact_compresses_sparse_features_only():
-    assert isinstance(compact(np.eye(10)), sp.csr_array)
-    assert isinstance(compact(np.ones((10, 10))), np.ndarray)
-    assert compact(np.eye(10)).dtype == compact(np.ones((2, 2))).dtype == np.float32

@@ -84,6 +84,26 @@ def test_anything_else_is_refused_in_one_line(graph, told: str) -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("ids", [5, "abc", True, 0.5])
+def test_ids_are_one_for_each_node(ids) -> None:
+    with pytest.raises(ArgumentError, match="ids must be one id for each node, got"):
+        FDMVGCL(**TINY).fit(CLUB, ids=ids)
+
+
+def test_what_was_prepared_is_taken_by_the_decisions_of_the_fit(fitted: FDMVGCL) -> None:
+    other = GRAPH.with_features(3 * X[::-1] - 1)
+    np.testing.assert_array_equal(fitted.transform(fitted.prepare(other)), fitted.transform(other))
+    for name, value in {"features": X, "ids": list(CLUB)}.items():
+        for take in (fitted.transform, clone(fitted).fit):
+            with pytest.raises(ArgumentError, match=f"{name} must be left out beside what prepare returned"):
+                take(fitted.prepare(GRAPH), **{name: value})
+
+
+def test_a_sum_is_of_all_views(fitted: FDMVGCL) -> None:
+    with pytest.raises(ArgumentError, match="views must be the 2 views of transform_views, got 3"):
+        fitted.combine(np.zeros((3, 4, 8)))
+
+
 def _through_joblib(model: FDMVGCL) -> FDMVGCL:
     file = io.BytesIO()
     joblib.dump(model, file)
@@ -220,6 +240,10 @@ def test_an_object_of_settings_checks_itself() -> None:
     assert ("exact", *fractional.SCHEMES) == SCHEMES
     with pytest.raises(ArgumentError, match=r"scheme must be one of \('exact', .*got 'rk4'"):
         Diffusion(scheme="rk4")
+    with pytest.raises(ArgumentError, match="step must be greater than 0, got 0"):
+        Diffusion(step=0)
+    with pytest.raises(ArgumentError, match=r"dynamics must be one of grand, .*got 'heat'"):
+        Diffusion("heat")
     with pytest.raises(ArgumentError, match="time must be greater than 0, got 0"):
         FDMVGCL(time=0).fit(GRAPH)
 

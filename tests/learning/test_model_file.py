@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from fdmvgcl import FDMVGCL, Graph
 from fdmvgcl.datasets import load
@@ -72,3 +73,25 @@ def test_a_setting_that_is_unknown_is_refused_by_name(folder: Path, change, told
         FDMVGCL.load(folder)
     assert str(error.value).startswith(str(folder / "config.json"))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda config: config.update(ensemble=3), "'ensemble', which this version does not know"),
+        (lambda config: config["features"].update(clip=1.0), r"'features\.clip', which"),
+        (lambda config: config["chosen"].update(skips=1), r"'chosen\.skips', which .*; did you mean 'skip'"),
+    ],
+)
+def test_so_is_anything_else_that_a_later_version_may_have_written(folder: Path, change, told: str) -> None:
+    edit(folder, change)
+    with pytest.raises(InputError, match=told):
+        FDMVGCL.load(folder)
+
+
+@pytest.mark.parametrize("name", ["encoder.bias", "features.median"])
+def test_and_a_tensor(folder: Path, name: str) -> None:
+    weights = folder / "weights.safetensors"
+    save_file(load_file(weights) | {name: np.ones(6, np.float32)}, weights)
+    with pytest.raises(InputError, match=f"{name} is unknown to this version"):
+        FDMVGCL.load(folder)

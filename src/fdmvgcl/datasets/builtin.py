@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from .dataset import Dataset, coalesce, compact, numbered, seeded_splits
+from fdmvgcl.graphs.arrays import as_features
+
+from .dataset import Dataset, coalesce, numbered, seeded_splits
 
 DIGIT_NEIGHBOURS = 10
 
@@ -24,7 +26,7 @@ def load_digits(name: str) -> Dataset:
     return Dataset(
         name=name,
         edge_index=coalesce(np.hstack([links, links[::-1]]), len(labels)),
-        features=compact(grey / 16.0),
+        features=as_features(grey / 16.0),
         labels=labels,
         classes=numbered(10),
         splits=seeded_splits(labels, train=0.1, val=0.1),

@@ -16,9 +16,6 @@ Metric = Literal["accuracy", "roc_auc", "macro_f1", "r2"]
 IndexArray: TypeAlias = NDArray[np.int64]
 Features: TypeAlias = NDArray[np.float32] | sp.csr_array
 
-# Below this share of non-zeros a compressed matrix is both smaller and faster to multiply than a dense one.
-SPARSE_BELOW = 0.2
-
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -117,14 +114,6 @@ def coalesce(edges: NDArray[Any], num_nodes: int) -> IndexArray:
     """Edges of shape (2, E) without duplicates, sorted by first and then second node; self-loops stay."""
     keys = np.unique(edges[0].astype(np.int64) * num_nodes + edges[1].astype(np.int64))
     return np.stack([keys // num_nodes, keys % num_nodes])
-
-
-def compact(features: NDArray[Any]) -> Features:
-    """Dense features as float32, compressed by rows where they are sparse enough to gain from it."""
-    features = np.asarray(features, dtype=np.float32)
-    if np.count_nonzero(features) < SPARSE_BELOW * features.size:
-        return sp.csr_array(features)
-    return features
 
 
 def numbered(count: int) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from fdmvgcl.errors import InputError
+from fdmvgcl.graphs.arrays import as_features
 
-from .dataset import Dataset, Features, Split, coalesce, compact, numbered
+from .dataset import Dataset, Features, Split, coalesce, numbered
 from .root import Source
 
 URL = "https://raw.githubusercontent.com/graphdml-uiuc-jlu/geom-gcn/master"
@@ -57,7 +58,7 @@ def read_nodes(path: Path, *, listed: bool) -> tuple[Features, NDArray[np.int64]
     if listed:
         return bag_of_words([np.array(row[1].split(","), dtype=np.int64) for row in rows]), labels
     values: list[NDArray[Any]] = [np.array(row[1].split(","), dtype=np.float32) for row in rows]
-    return compact(np.stack(values)), labels
+    return as_features(np.stack(values)), labels
 
 
 def load(name: str, source: Source, root: Path, *, listed: bool = False) -> Dataset:

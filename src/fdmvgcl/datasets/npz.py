@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-from .dataset import Dataset, Metric, Split, coalesce, compact, numbered, seeded_splits
+from fdmvgcl.graphs.arrays import as_features
+
+from .dataset import Dataset, Metric, Split, coalesce, numbered, seeded_splits
 from .root import Source
 
 AMAZON_URL = "https://github.com/shchur/gnn-benchmark/raw/master/data/npz"
@@ -33,7 +35,7 @@ def load_amazon(name: str, source: Source, root: Path) -> Dataset:
     return Dataset(
         name=name,
         edge_index=coalesce(data.edge_index.numpy(), len(labels)),
-        features=compact(data.x.numpy()),
+        features=as_features(data.x.numpy()),
         labels=labels,
         classes=numbered(int(labels.max()) + 1),
         splits=seeded_splits(labels, train=0.1, val=0.1),
@@ -86,7 +88,7 @@ def load_yandex(name: str, source: Source, root: Path, *, metric: Metric = "accu
         return Dataset(
             name=name,
             edge_index=coalesce(raw["edges"].T, len(labels)),
-            features=compact(raw["node_features"]),
+            features=as_features(raw["node_features"]),
             labels=labels,
             classes=numbered(int(labels.max()) + 1),
             splits=tuple(

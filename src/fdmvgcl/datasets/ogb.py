@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .dataset import Dataset, Split, coalesce, compact, numbered, seeded_splits
+from fdmvgcl.graphs.arrays import as_features
+
+from .dataset import Dataset, Split, coalesce, numbered, seeded_splits
 from .root import Source
 
 PARTS = ("train", "valid", "test")
@@ -42,7 +44,7 @@ def load_arxiv(name: str, source: Source, root: Path) -> Dataset:
     return Dataset(
         name=name,
         edge_index=read_edges(folder, len(labels)),
-        features=compact(read_csv(folder / "raw/node-feat.csv.gz", np.float32)),
+        features=as_features(read_csv(folder / "raw/node-feat.csv.gz", np.float32)),
         labels=labels,
         classes=numbered(int(labels.max()) + 1),
         splits=(Split(*parts),),
@@ -57,7 +59,7 @@ def load_arxiv_year(name: str, source: Source, root: Path) -> Dataset:
     return Dataset(
         name=name,
         edge_index=read_edges(folder, len(labels)),
-        features=compact(read_csv(folder / "raw/node-feat.csv.gz", np.float32)),
+        features=as_features(read_csv(folder / "raw/node-feat.csv.gz", np.float32)),
         labels=labels,
         classes=(*(f"before {bound:g}" for bound in bounds), f"{bounds[-1]:g} or later"),
         splits=seeded_splits(labels, train=0.5, val=0.25),

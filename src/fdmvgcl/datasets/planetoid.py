@@ -4,8 +4,9 @@ import hashlib
 from pathlib import Path
 
 from fdmvgcl.errors import InputError
+from fdmvgcl.graphs.arrays import as_features
 
-from .dataset import Dataset, Split, coalesce, compact, numbered
+from .dataset import Dataset, Split, coalesce, numbered
 from .root import Source
 
 URL = "https://github.com/kimiyoung/planetoid/raw/master/data"
@@ -73,7 +74,7 @@ def load(name: str, source: Source, root: Path) -> Dataset:
     return Dataset(
         name=name,
         edge_index=coalesce(data.edge_index.numpy(), len(labels)),
-        features=compact(data.x.numpy()),
+        features=as_features(data.x.numpy()),
         labels=labels,
         classes=numbered(int(labels.max()) + 1),
         splits=(split,),

@@ -7,7 +7,7 @@ from fdmvgcl.dynamics.evolve import evolve, held_bytes, stepping
 from fdmvgcl.dynamics.grand import Grand, GrandAttention
 from fdmvgcl.dynamics.graphcon import GraphCON
 from fdmvgcl.dynamics.gread import Gread
-from fdmvgcl.dynamics.registry import DYNAMICS, LINEAR, describe_dynamics, make_dynamics
+from fdmvgcl.dynamics.registry import DYNAMICS, LINEAR, describe_dynamics, factory_of, make_dynamics
 
 __all__ = [
     "DYNAMICS",
@@ -21,6 +21,7 @@ __all__ = [
     "Gread",
     "describe_dynamics",
     "evolve",
+    "factory_of",
     "held_bytes",
     "make_dynamics",
     "propagate",

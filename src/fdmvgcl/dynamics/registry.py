@@ -25,17 +25,22 @@ DYNAMICS: dict[str, Factory] = {
 }
 
 
+def factory_of(dynamics: object) -> Factory:
+    """The factory that a name stands for, or the one that was given; not for the linear dynamics, which need none."""
+    if isinstance(dynamics, str):
+        if dynamics not in DYNAMICS:
+            raise ArgumentError("dynamics", f"must be one of {', '.join([LINEAR, *DYNAMICS])}, got {dynamics!r}")
+        return DYNAMICS[dynamics]
+    if not callable(dynamics):
+        raise ArgumentError("dynamics", f"must be a name or a factory (dim, generator) -> Dynamics, got {dynamics!r}")
+    return dynamics
+
+
 def make_dynamics(dynamics: str | Factory, dim: int, generator: torch.Generator) -> Dynamics | None:
     """A view's dynamics, by name or from a factory ``(dim, generator) -> Dynamics``; None for the linear ones."""
     if dynamics == LINEAR:
         return None
-    if isinstance(dynamics, str):
-        if dynamics not in DYNAMICS:
-            raise ArgumentError("dynamics", f"must be one of {', '.join([LINEAR, *DYNAMICS])}, got {dynamics!r}")
-        return DYNAMICS[dynamics](dim, generator)
-    if not callable(dynamics):
-        raise ArgumentError("dynamics", f"must be a name or a factory (dim, generator) -> Dynamics, got {dynamics!r}")
-    made = dynamics(dim, generator)
+    made = factory_of(dynamics)(dim, generator)
     if not isinstance(made, Dynamics):
         raise ArgumentError("dynamics", f"must make a fdmvgcl.dynamics.Dynamics, got a {type(made).__name__}")
     return made

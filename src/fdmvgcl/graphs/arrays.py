@@ -12,7 +12,7 @@ from fdmvgcl.errors import ArgumentError, RowError, shown
 from fdmvgcl.graphs.provenance import Counts
 
 Features: TypeAlias = NDArray[np.float32] | sparse.csr_array
-SPARSE_BELOW = 0.1
+SPARSE_BELOW = 0.2  # of the numbers are not zero: compressed, a table is smaller then, and faster to multiply
 _INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an index without a name when it hands out Arrow
 REPEATED = ("max", "sum", "count", "first")
 
@@ -131,7 +131,7 @@ def rows_of(indptr: NDArray[Any], first: int, last: int) -> NDArray[np.int64]:
 def as_features(features: Any) -> Features:
     """Check a feature table of shape (N, F) and store it as float32.
 
-    What is given sparse stays sparse; a dense table in which fewer than one number in ten is not zero becomes sparse.
+    What is given sparse stays sparse; a dense table in which fewer than one number in five is not zero becomes sparse.
     """
     if sparse.issparse(features):
         if features.ndim != 2 or features.shape[1] == 0 or features.dtype.kind not in "biuf":

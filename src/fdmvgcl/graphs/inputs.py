@@ -2,11 +2,12 @@
 
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from scipy import sparse
 
-from fdmvgcl.errors import ArgumentError
+from fdmvgcl.errors import ArgumentError, shown
 from fdmvgcl.graphs.arrays import is_table
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
@@ -32,15 +33,22 @@ def as_graph(graph: Any, *, features: Any = None, ids: Any = None) -> Graph:
     if isinstance(graph, GraphSet):
         check_alone(features, ids)
         return graph.marked
-    names = None if ids is None else [str(each) for each in ids]
+    names = None if ids is None else _names(ids)
     made = _converted(graph, names)
     return made if features is None else made.with_features(features, ids=names)
 
 
-def check_alone(features: Any, ids: Any) -> None:
-    """Refuse features or ids beside a GraphSet."""
-    if features is not None or ids is not None:
-        raise ArgumentError("features", "must be left out beside a GraphSet, whose graphs have their own")
+def check_alone(features: Any, ids: Any, beside: str = "a GraphSet, whose graphs have their own") -> None:
+    """Refuse features or ids beside what has its own."""
+    for name, given in {"features": features, "ids": ids}.items():
+        if given is not None:
+            raise ArgumentError(name, f"must be left out beside {beside}")
+
+
+def _names(ids: Any) -> list[str]:
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise ArgumentError("ids", f"must be one id for each node, got {shown(ids)}")
+    return [str(each) for each in ids]
 
 
 def _converted(graph: Any, ids: Any) -> Graph:

@@ -317,6 +317,7 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     def _prepared(self, graph: Any, features: Any = None, ids: Any = None) -> Prepared:
         if isinstance(graph, Prepared):
+            check_alone(features, ids, "what prepare returned, which has its own")
             self.check_parameters()
             return graph
         return self.prepare(graph, features=features, ids=ids)
@@ -391,9 +392,12 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
 
     def _assembled(self, graph: Any, features: Any, ids: Any) -> Prepared:
         self._check_fitted()
-        if isinstance(graph, Prepared):
+        if not isinstance(graph, Prepared):
+            return assemble(self, as_graph(graph, features=features, ids=ids), self.chosen_)
+        check_alone(features, ids, "what prepare returned, which has its own")
+        if graph.chosen is self.chosen_:
             return graph
-        return assemble(self, as_graph(graph, features=features, ids=ids), self.chosen_)
+        return assemble(self, graph.graph, self.chosen_, resources=graph.resources)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """What ``transform`` and ``fit_transform`` return from now on: vectors keyed by the nodes' ids.
@@ -416,6 +420,8 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     def combine(self, views: NDArray[np.float32]) -> NDArray[np.float32]:
         """The embedding (N, dim) of views (K̃, N, dim) from :meth:`transform_views`: their weighted sum."""
         self._check_fitted()
+        if len(views) != len(self.betas_):
+            raise ArgumentError("views", f"must be the {len(self.betas_)} views of transform_views, got {len(views)}")
         return np.tensordot(self.betas_, views, axes=1).astype(np.float32)
 
     def operator(self, graph: Graph | GraphSet) -> Operator:

@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 
 from fdmvgcl.dynamics import Factory
-from fdmvgcl.errors import ArgumentError, InputError, UserError, shown
+from fdmvgcl.errors import ArgumentError, InputError, UserError, near_misses, shown
 from fdmvgcl.files import StrPath, atomic_write, read_bytes
 from fdmvgcl.graphs.encoding import Encoding
 from fdmvgcl.learning.config_file import MODEL_FORMAT, read_config
@@ -45,6 +45,13 @@ STRUCTURE_FILE = "structure.parquet"
 
 # What a fit decides where a setting leaves it open.
 _CHOSEN = ("order_of_work", "skip", "skip_weight", "view_scaling", "sentences")
+
+# All that any file of this format holds, by part; settings are checked by name when they are taken.
+_KNOWN: dict[str, tuple[str, ...]] = {
+    "": ("format", "settings", "device", "features", "alphas", "betas", "view_norms", "chosen", "history"),
+    "features": ("scaling", "columns", "names", "structure_scale", "encoding", "substitute"),
+    "chosen": _CHOSEN,
+}
 
 
 def save_model(model: FDMVGCL, folder: StrPath) -> None:
@@ -119,6 +126,8 @@ def load_model(
 def _read_config(path: Path) -> dict[str, Any]:
     """The configuration, its settings by dotted names and whole."""
     config = read_config(path)
+    for part, known in _KNOWN.items():
+        _check_known(path, part, config.get(part) if part else config, known)
     if not isinstance(config.get("settings"), dict):
         raise InputError(path, "must hold the model's settings")
     settings = LATER | dotted(config["settings"])
@@ -127,6 +136,13 @@ def _read_config(path: Path) -> dict[str, Any]:
     if missing:
         raise InputError(path, f"must hold the setting {min(missing)}")
     return config | {"settings": settings}
+
+
+def _check_known(path: Path, part: str, held: Any, known: tuple[str, ...]) -> None:
+    for name in held if isinstance(held, dict) else ():
+        if name not in known:
+            whole = f"{part}.{name}" if part else name
+            raise InputError(path, f"holds {shown(whole)}, which this version does not know{near_misses(name, known)}")
 
 
 def _restored(name: str, described: Any, given: Any, folder: Path) -> Any:
@@ -194,6 +210,9 @@ def _assemble(
     if not all(bool(t.isfinite().all()) for t in tensors.values()):
         raise UserError("weights must be finite")
     model.encoder_ = model._build(alphas, torch.Generator(), anchor=anchor)
+    known = {"features.deviation", "features.centre", *(f"encoder.{name}" for name in model.encoder_.state_dict())}
+    if unknown := set(tensors) - known:
+        raise UserError(f"{min(unknown)} is unknown to this version")
     state = {k.removeprefix("encoder."): v for k, v in tensors.items() if k.startswith("encoder.")}
     model.encoder_.load_state_dict({"rate": model.encoder_.rate, **state})
     model.betas_ = np.asarray(config["betas"], dtype=np.float32)

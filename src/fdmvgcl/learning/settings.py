@@ -132,13 +132,16 @@ class Diffusion(Settings):
     basis_dtype: BasisDtype = "float32"
 
     def __post_init__(self) -> None:
-        if not callable(self.dynamics) and not isinstance(self.dynamics, str):
-            rule = "must be a name or a factory (dim, generator) -> Dynamics"
-            raise ArgumentError("dynamics", f"{rule}, got {self.dynamics!r}")
+        if self.dynamics != "grand":
+            from fdmvgcl.dynamics import factory_of  # late: it brings torch
+
+            factory_of(self.dynamics)
+        if self.step is not None:
+            check_positive("step", self.step)
         check_choice("scheme", self.scheme, SCHEMES)
         if self.skip != "auto":
             check_whole("skip", self.skip, 0)
-        for name in ("step", "skip_weight", "self_loops", "joins"):
+        for name in ("skip_weight", "self_loops", "joins"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), 0, math.inf)
         check_number("rate", self.rate, 1e-3, math.inf)
