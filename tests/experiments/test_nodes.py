@@ -47,10 +47,13 @@ def test_runs_of_some_methods_are_theirs_alone() -> None:
     assert rows_of("cora", of_two) == ["majority", "raw", "diffused"]
 
 
-def test_a_seed_is_whole_before_the_next_begins() -> None:
-    runs = EXPERIMENTS["nodes"].runs(["cora", "crocodile", "digits"], seeds=2)
-    seeds = [run.key.get("seed", -1) for run in runs]
-    assert seeds == sorted(seeds)
+def test_defaults_of_small_data_sets_come_first_and_what_is_needed_comes_before() -> None:
+    runs = EXPERIMENTS["nodes"].runs(["crocodile", "cora", "digits"], seeds=2)
+    order = [(run.key["row"], run.key["dataset"] == "crocodile") for run in runs]
+    parts = [(row, slow) for slow in (False, True) for row in ("raw", "default")]
+    firsts = [order.index(part) for part in (*parts, ("trial", False), ("trial", True), ("published", False))]
+    assert firsts == sorted(firsts)
+    assert order[firsts[4] :].count(("default", False)) == order[firsts[4] :].count(("default", True)) == 0
     for place, run in enumerate(runs):
         before = [other.key for other in runs[:place]]
         assert all(key in before for key in run.needs)

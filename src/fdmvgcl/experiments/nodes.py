@@ -16,7 +16,7 @@ from fdmvgcl.diffusion.linear import diffuse
 from fdmvgcl.evaluation import Search, diffused, majority, raw
 from fdmvgcl.experiments import published
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark, embed, scored
-from fdmvgcl.experiments.budget import seeds_of, trials_of
+from fdmvgcl.experiments.budget import SLOW, seeds_of, trials_of
 from fdmvgcl.experiments.entrants import ENTRANTS, entrant
 from fdmvgcl.experiments.node_table import READINGS, render
 from fdmvgcl.experiments.records import Record, RecordFile
@@ -53,42 +53,49 @@ class Nodes:
     datasets: ClassVar[tuple[str, ...]] = DEVELOPMENT + HELD_OUT
 
     def runs(self, datasets: Sequence[str], seeds: int) -> list[Run]:
-        """Controls first, then seed by seed, so that a table with few seeds is there early.
+        """Defaults, then what is tuned, then the printed recipe; quick data sets before slow ones.
 
         FD-MVGCL's default row has as many seeds as are asked for; the others have no more than the budget.
         """
-        made = [
-            Run({"dataset": name, "row": row}, partial(control, name))
-            for name in datasets
-            for row, control in CONTROLS.items()
-        ]
-        for seed in range(seeds):
-            made += [run for name in datasets for run in self._untuned(name, seed)]
-            for name in datasets:
-                trials = {method: trial_runs(name, method, trials_of(name)) for method in self._tuned(name, seed)}
-                if seed == 0:
-                    made += chain.from_iterable(trials.values())
-                made += [tuned_run(name, method, of_method, seed) for method, of_method in trials.items()]
-        return made
+        groups = [[name for name in datasets if (name in SLOW) == slow] for slow in (False, True)]
+        made: list[Run] = []
+        for names in groups:
+            made += [
+                Run({"dataset": name, "row": row}, partial(control, name))
+                for name in names
+                for row, control in CONTROLS.items()
+            ]
+            made += [run for seed in range(seeds) for name in names for run in self._default(name, seed)]
+        for names in groups:
+            made += [run for name in names for run in self._tuned(name, seeds)]
+        return made + [run for seed in range(seeds) for name in datasets for run in self._published(name, seed)]
 
     def of(self, methods: tuple[str, ...]) -> "Nodes":
         return replace(self, methods=methods)
 
-    def _untuned(self, name: str, seed: int) -> list[Run]:
-        made = [
+    def _default(self, name: str, seed: int) -> list[Run]:
+        return [
             Run(key_of(name, method, row="default", seed=seed), partial(_default, method, name, seed))
             for method in self.methods
             if method == OURS or seed < seeds_of(name)
         ]
-        if OURS in self.methods and seed < PUBLISHED_SEEDS and name in published.known_settings():
-            made += [
-                Run({"dataset": name, "row": row, "seed": seed}, partial(_published, *reading, name, seed))
-                for row, reading in READINGS.items()
-            ]
-        return made
 
-    def _tuned(self, name: str, seed: int) -> tuple[str, ...]:
-        return self.methods if seed < seeds_of(name) else ()
+    def _tuned(self, name: str, seeds: int) -> list[Run]:
+        trials = {method: trial_runs(name, method, trials_of(name)) for method in self.methods}
+        chosen = [
+            tuned_run(name, method, of_method, seed)
+            for seed in range(min(seeds, seeds_of(name)))
+            for method, of_method in trials.items()
+        ]
+        return [*chain.from_iterable(trials.values()), *chosen]
+
+    def _published(self, name: str, seed: int) -> list[Run]:
+        if OURS not in self.methods or seed >= PUBLISHED_SEEDS or name not in published.known_settings():
+            return []
+        return [
+            Run({"dataset": name, "row": row, "seed": seed}, partial(_published, *reading, name, seed))
+            for row, reading in READINGS.items()
+        ]
 
     def render(self, records: RecordFile, folder: Path) -> list[Path]:
         known = {record["key"]["dataset"]: None for record in records.records}
