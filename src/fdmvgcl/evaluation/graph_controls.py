@@ -55,8 +55,8 @@ def diffused_rows(graphs: GraphSet, model: FDMVGCL) -> NDArray[np.float32]:
     kind = model.readout_settings.kind
     width = model.chosen_.features.width * (2 if kind == "mean+deviation" else 1)
     found = np.zeros((graphs.num_graphs, width), dtype=np.float32)
-    for places, batch in graphs.batches(_BATCH_NODES):
-        prepared = assemble(model, batch.marked, model.chosen_)
+    for places, batch in GraphSet(graphs.ids, graphs.marked).batches(_BATCH_NODES):
+        prepared = assemble(model, batch.block, model.chosen_)
         with torch.no_grad():
             rows = diffuse(prepared.operator.to("cpu"), prepared.features.dense().cpu(), ALPHA, model.time).numpy()
         found[places] = read_out(rows, batch.owner, batch.num_graphs, kind)

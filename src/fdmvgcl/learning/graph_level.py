@@ -47,7 +47,7 @@ def view_graphs(model: "FDMVGCL", graphs: GraphSet) -> NDArray[np.float32]:
     kind = model.readout_settings.kind
     found = np.zeros((len(model.alphas_), graphs.num_graphs, _width(kind, model.dim)), dtype=np.float32)
     for places, batch in _batches(model, graphs):
-        for k, view in enumerate(model.transform_views(batch.marked)):
+        for k, view in enumerate(model.transform_views(batch.block)):
             found[k, places] = read_out(view, batch.owner, batch.num_graphs, kind)
     return found
 
@@ -62,7 +62,7 @@ def embed_graphs(model: "FDMVGCL", graphs: GraphSet) -> NDArray[np.float32]:
         return np.concatenate(list(view_graphs(model, graphs)), axis=1)
     found = np.zeros((graphs.num_graphs, _width(readout.kind, model.dim)), dtype=np.float32)
     for places, batch in _batches(model, graphs):
-        rows = model.combine(model.transform_views(batch.marked))
+        rows = model.combine(model.transform_views(batch.block))
         found[places] = read_out(rows, batch.owner, batch.num_graphs, readout.kind)
     return found
 
@@ -107,7 +107,8 @@ def _largest(rows: NDArray[np.float32], owner: NDArray[np.int64], graphs: int) -
 
 
 def _batches(model: "FDMVGCL", graphs: GraphSet) -> Iterator[tuple[NDArray[np.int64], GraphSet]]:
-    return graphs.batches(max(1, _BATCH // (len(model.alphas_) * model.dim)))
+    """With marks among the features, which are made once for all batches and all transforms of the same set."""
+    return GraphSet(graphs.ids, graphs.marked).batches(max(1, _BATCH // (len(model.alphas_) * model.dim)))
 
 
 def _width(kind: ReadoutKind, dim: int) -> int:
