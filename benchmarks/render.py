@@ -9,6 +9,7 @@ from typing import Any
 from render_large import sections
 
 from fdmvgcl.experiments import RecordFile
+from fdmvgcl.experiments.graph_table import reading
 from fdmvgcl.experiments.method_table import rank_table, supervised_note, told_leads, waiting
 from fdmvgcl.experiments.node_table import readings, told_controls
 from fdmvgcl.experiments.nodes import DEVELOPMENT, HELD_OUT
@@ -22,6 +23,7 @@ START, END = "<!-- speed: made by benchmarks/render.py from benchmarks/results -
 ACCURACY = ("<!-- accuracy: made by benchmarks/render.py from results/nodes -->", "<!-- end of accuracy -->")
 ROBUSTNESS = ("<!-- robustness: made by benchmarks/render.py from results/robustness -->", "<!-- end of robustness -->")
 READINGS = ("<!-- readings: made by benchmarks/render.py from results/nodes -->", "<!-- end of readings -->")
+GRAPHS = ("<!-- graphs: made by benchmarks/render.py from results/graphs -->", "<!-- end of graphs -->")
 ROBUSTNESS_PAGES = ("robustness.md", "theory.md")
 
 
@@ -378,6 +380,13 @@ def readings_table() -> str:
     return replace(made, title="Test accuracy in %, as published").markdown().rstrip()
 
 
+def graphs_summary() -> str:
+    """Of the page of many graphs: what the table says of ours, a line a data set."""
+    records = RecordFile(ROOT / "results" / "graphs" / "records.jsonl")
+    names = {"mutag": "MUTAG", "proteins": "PROTEINS", "dd": "DD"}
+    return "\n".join(f"- {told}: {line}" for name, told in names.items() for line in reading(records, name))
+
+
 def robustness_table() -> str:
     """Of docs/robustness.md and docs/theory.md; empty until there are records."""
     records = RecordFile(ROOT / "results" / "robustness" / "records.jsonl")
@@ -401,6 +410,8 @@ if __name__ == "__main__":
     (ROOT / "docs" / "speed.md").write_text(rendered_page())
     page = ROOT / "docs" / "accuracy.md"
     page.write_text(replaced(page.read_text(), READINGS, readings_table()))
+    page = ROOT / "docs" / "how-to" / "many-graphs.md"
+    page.write_text(replaced(page.read_text(), GRAPHS, graphs_summary()))
     for name in ROBUSTNESS_PAGES:
         page = ROOT / "docs" / name
         page.write_text(replaced(page.read_text(), ROBUSTNESS, robustness_table()))

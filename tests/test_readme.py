@@ -19,3 +19,5 @@ def test_figures_in_the_readme_are_those_of_the_records(monkeypatch: pytest.Monk
         assert render["replaced"](page, render["ROBUSTNESS"], table) == page, "run `python benchmarks/render.py`"
     page, marks = (ROOT / "docs" / "accuracy.md").read_text(), render["READINGS"]
     assert render["replaced"](page, marks, render["readings_table"]()) == page, "run `python benchmarks/render.py`"
+    page, marks = (ROOT / "docs" / "how-to" / "many-graphs.md").read_text(), render["GRAPHS"]
+    assert render["replaced"](page, marks, render["graphs_summary"]()) == page, "run `python benchmarks/render.py`"

@@ -163,7 +163,7 @@ class TestPredict:
         assert sum(truth[node] == label for node, label, _ in found) > 9
         assert all(0.5 <= float(probability) <= 1 for *_, probability in found)
         assert "majority class" in result.err
-        assert "5-fold cross-validation on 20 labelled nodes" in result.err
+        assert "5-fold cross-validation on 20 labels" in result.err
 
     def test_json_and_file_say_the_same(self, club: Path) -> None:
         found = json.loads(done("predict", club, "--labels", "some.csv", "--json", "-o", "p.csv").out)

@@ -426,7 +426,7 @@ class TestResults:
         subprocess.run([sys.executable, "-c", script, out], check=True, capture_output=True)
 
     def test_similar_suggests(self, out: Path) -> None:
-        assert run("similar", out, "--id", "M0").error.endswith("has no node 'M0'; did you mean 'm0'?")
+        assert run("similar", out, "--id", "M0").error.endswith("has no id 'M0'; did you mean 'm0'?")
 
     def test_transform_of_the_same_graph_is_the_embedding(self, out: Path, edges: Path, features: Path) -> None:
         done("transform", out, edges, "--features", features, "-o", "again.parquet")

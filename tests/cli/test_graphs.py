@@ -139,6 +139,29 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     assert not Path("out").exists()
 
 
+def test_labels_of_a_folder_that_cannot_be_cut_into_folds_are_refused_before_work() -> None:
+    Path("tu").mkdir()
+    for kind, text in {"A": "1,2\n2,1\n", "graph_indicator": "1\n1\n2\n", "graph_labels": "1\n2\n"}.items():
+        Path(f"tu/X_{kind}.txt").write_text(text)
+    message = (
+        "tu: labels must have at least 3 graphs of each class, or a fold would hold one class alone; got 1 of class '1'"
+    )
+    assert run("embed", "tu", *SMALL, "-o", "out")[1] == message
+    assert not Path("out").exists()
+
+
+@pytest.mark.usefixtures("tables")
+def test_what_does_not_fit_the_model_names_its_file() -> None:
+    assert run("embed", "edges.csv", *SMALL, "--no-report", "-o", "out")[1] is None
+    message = "nodes.csv: the model knows no feature column 'weight_of_node', which the graph has"
+    assert run("transform", "out", "edges.csv", "--features", "nodes.csv", "-o", "new.parquet")[1] == message
+    assert (
+        run("similar", "out", "--id", "g55")[1]
+        == "out/embeddings.parquet: has no id 'g55'; did you mean 'g5' or 'g15'?"
+    )
+    assert not Path("new.parquet").exists()
+
+
 @pytest.mark.usefixtures("tables")
 def test_a_column_of_graphs_that_is_not_used_is_told() -> None:
     result = CliRunner().invoke(cli.app, ["embed", "edges.csv", *SMALL[2:], "--no-report", "-o", "one"])

@@ -111,7 +111,7 @@ TOLD = {
     },
     "ids": {
         "ids/empty.txt": "holds no ids",
-        "ids/other-node.txt": "has no node 'zoe'",
+        "ids/other-node.txt": " 'zoe'",
         "ids/latin.txt": "must be text in UTF-8, got the byte 0xeb",
         "not-there.csv": "no such file",
     },

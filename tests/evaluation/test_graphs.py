@@ -1,5 +1,7 @@
 """The protocol of whole graphs: what reads a label when, and kernels held to loops and to an independent library."""
 
+from dataclasses import replace
+
 import grakel
 import networkx as nx
 import numpy as np
@@ -155,4 +157,14 @@ def test_the_subtree_kernel_of_two_graphs_by_hand() -> None:
     assert_allclose(found["rounds 0"][:2, :2], 1)
     assert_allclose(found["rounds 1"][0, 1], (3 * 2 + 2 * 2) / np.sqrt((9 + 5) * (4 + 4)))
     assert_array_equal(found["rounds 1"][2], 0)
+
+
+def test_measured_numbers_are_no_labels_of_nodes() -> None:
+    graphs = GraphSet.from_networkx([nx.path_graph(3), nx.path_graph(2)])
     assert node_labels(graphs) is None
+    measured = np.linspace(0.1, 0.9, 5)[:, None]
+    alone = replace(graphs, block=graphs.block.with_features(measured))
+    assert node_labels(alone) is None
+    kinds = np.array([[1, 0], [0, 1], [1, 0], [0, 1], [0, 1]])
+    beside = replace(graphs, block=graphs.block.with_features(np.concatenate([kinds, measured], axis=1)))
+    assert_array_equal(node_labels(beside), [1, 0, 1, 0, 0])

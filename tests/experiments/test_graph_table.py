@@ -60,4 +60,8 @@ def test_printed_figures_stand_beside_and_shared_repeats_are_compared(tmp_path: 
     assert found[t.OURS][1:4] == ["75.4", "77.5", "3.54"]
     assert found["size"][5].startswith("+15.0 (")
     assert found["CI-GCL, printed"][1] == "76.5"
-    assert t.table(records, "proteins").notes[0].endswith("From the paper's figure it is +2.1 points away.")
+    (note,) = t.table(records, "proteins").notes
+    assert note.startswith("FD-MVGCL has 77.5 (2 repeats). From the paper's figure it is +2.1 points away.")
+    assert "The best other row is size; against it that is +15.0 (" in note
+    assert "of 1 other row." in note
+    assert t.reading(records, "dd") == []

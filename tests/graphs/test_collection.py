@@ -1,5 +1,6 @@
 """GraphSet: many graphs as one, whatever they come from; each graph keeps what is its own."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import networkx as nx
@@ -91,7 +92,8 @@ def test_all_ways_in_lead_to_the_same_set() -> None:
     ]
     first = GraphSet.from_scipy(matrices, x)
     listed = [Graph.from_scipy(m, t) if m.shape[0] else None for m, t in zip(matrices, x, strict=True)]
-    for other in (GraphSet.from_pyg(data), GraphSet.from_graphs(listed), GraphSet.from_graphs([*matrices[:2], None])):
+    mixed = ([*matrices[:2], None], [graphs[0], matrices[1], data[2]], graphs, matrices)
+    for other in (GraphSet.from_pyg(data), GraphSet.from_graphs(listed), *map(GraphSet.from_graphs, mixed)):
         assert other.ids == first.ids == ("0", "1", "2")
         assert other.block.ids == first.block.ids
         assert_array_equal(dense(other.block), dense(first.block))
@@ -192,6 +194,20 @@ def test_a_set_is_the_same_after_saving(tmp_path: Path) -> None:
     Graph.from_edges(["a"], ["b"]).save(tmp_path / "one.npz")
     with pytest.raises(InputError, match="holds one graph, not many"):
         GraphSet.load(tmp_path / "one.npz")
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        (GraphSet.from_networkx, "graphs must each be a graph of NetworkX, got a int"),
+        (GraphSet.from_pyg, "graphs must each be a Data of PyTorch Geometric, got a int"),
+        (GraphSet.from_scipy, "graphs must each be a matrix, got a int"),
+        (GraphSet.from_graphs, "graph must be a Graph, a GraphSet, a SciPy matrix"),
+    ],
+)
+def test_one_graph_where_many_are_asked_for_is_refused(way: Callable[..., GraphSet], message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        way(nx.path_graph(3))
 
 
 def test_what_breaks_a_rule_is_named() -> None:

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from fdmvgcl.errors import ArgumentError
 from fdmvgcl.evaluation.standing import OURS, Standing, measured
+from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.results.vectors import unit_rows
 
 # Tried where k is not given; where there is no number of groups that is plainly right, a small one is readable.
@@ -111,7 +112,7 @@ def agreement(found: Clusters, labels: NDArray[np.int64], controls: dict[str, Ro
         return [normalized_mutual_info_score(labels[known], clusters.labels[known])]
 
     others = [measured(name, score(cluster(rows, k, seed=seed))) for name, rows in controls.items()]
-    told = f"normalised mutual information with the labels of {int(known.sum())} nodes, k = {k}"
+    told = f"normalised mutual information with {counted(int(known.sum()), 'label', 'labels')}, k = {k}"
     return Standing("NMI", told, measured(OURS, score(found)), tuple(others))
 
 

@@ -81,7 +81,7 @@ def predict(
     others = {name: probed(rows) for name, rows in (controls or {}).items()} | {
         "majority class": majority(labels, splits)
     }
-    told = f"{len(splits)}-fold cross-validation on {len(known)} labelled nodes"
+    told = f"{len(splits)}-fold cross-validation on {len(known)} labels"
     standing = Standing(
         "accuracy",
         told,

@@ -13,7 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from fdmvgcl.cli.console import Reporter, gigabytes
-from fdmvgcl.cli.graphs import GraphLabels, assess_graphs, open_graphs, read_graph_labels
+from fdmvgcl.cli.graphs import GraphLabels, assess_graphs, check_folds, open_graphs, read_graph_labels
 from fdmvgcl.cli.plan import foretell, heed, room_of
 from fdmvgcl.cli.report import report, run_record
 from fdmvgcl.cli.sources import Reader, ReadOptions, check_one_graph, names_data_set, open_source
@@ -226,6 +226,8 @@ def _read_many(
     opened = open_graphs(source, reading, options.data_root)
     describe(opened.graphs, reporter)
     if options.labels is None:
+        if opened.labels is not None:
+            check_folds(source, opened.labels)
         return opened.graphs, opened.labels
     labelled = read_graph_labels(options.labels, opened.graphs, reading.encoding)
     without = int((labelled.labels < 0).sum())

@@ -121,11 +121,16 @@ def read_graph_labels(path: Path, graphs: GraphSet, encoding: str | None = None)
         near = near_misses(stranger, graphs.ids[:1000]) if len(known) <= 20 else ""
         raise InputError(path, f"must label graphs of the input, but no graph has the id {shown(stranger)}{near}")
     found = _coded(graphs, ids, names)
-    try:
-        stratified_folds(found.labels[found.labels >= 0], 0, classes=found.classes)
-    except ArgumentError as error:
-        raise InputError(path, str(error)) from None
+    check_folds(path, found)
     return found
+
+
+def check_folds(source: str | Path, known: GraphLabels) -> None:
+    """Refuse labels that cannot be cut into folds, in the name of the file or folder that they are from."""
+    try:
+        stratified_folds(known.labels[known.labels >= 0], 0, classes=known.classes)
+    except ArgumentError as error:
+        raise InputError(source, str(error)) from None
 
 
 def assess_graphs(

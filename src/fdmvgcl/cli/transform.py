@@ -54,7 +54,7 @@ def transform(
         graphs = open_graphs(source, reading, data_root).graphs
         describe(graphs, reporter)
         with reporter.busy("computing the vectors"):
-            z = model.transform(graphs)
+            z = _fitting(model, graphs, reading, source)
         _write(output, graphs.ids, z, ("graph", "graphs"), reporter)
         return
     if extend:
@@ -67,6 +67,14 @@ def transform(
     with reporter.busy("computing the vectors"):
         z = model.transform(prepared)[new]
     _write(output, [graph.ids[i] for i in new], z, ("node", "nodes"), reporter)
+
+
+def _fitting(model: FDMVGCL, graphs: GraphSet, reading: ReadOptions, source: str) -> NDArray[np.float32]:
+    """Vectors of the graphs; features that do not fit the model name their file."""
+    try:
+        return model.transform(graphs)
+    except UserError as error:
+        raise InputError(reading.features or source, str(error)) from None
 
 
 def _write(

@@ -35,12 +35,18 @@ def wl_kernels(graphs: GraphSet, labels: NDArray[np.int64] | None = None, rounds
 
 
 def node_labels(graphs: GraphSet) -> NDArray[np.int64] | None:
-    """Nodes with the same features have the same label, shape (N,); None for graphs without features."""
+    """Nodes that are the same in all columns of whole numbers have the same label, shape (N,); None if there are none.
+
+    Categories are columns of zeros and ones. Measured numbers are no labels: hardly two nodes would have the same.
+    """
     table = graphs.block.features
     if table is None:
         return None
     dense = table if isinstance(table, np.ndarray) else table.toarray()
-    return np.asarray(np.unique(dense, axis=0, return_inverse=True)[1], dtype=np.int64).ravel()
+    whole = dense[:, (dense == np.rint(dense)).all(axis=0)]
+    if not whole.shape[1]:
+        return None
+    return np.asarray(np.unique(whole, axis=0, return_inverse=True)[1], dtype=np.int64).ravel()
 
 
 def _refined(adjacency: sparse.csr_array, colours: NDArray[np.int64]) -> NDArray[np.int64]:

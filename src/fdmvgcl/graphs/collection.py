@@ -20,7 +20,7 @@ from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.marks import MARKS, structural_marks
 from fdmvgcl.graphs.node_ids import id_order
 from fdmvgcl.graphs.provenance import Counts, Origin, counted
-from fdmvgcl.graphs.stacking import Named, by_id, stacked, summed
+from fdmvgcl.graphs.stacking import Named, by_id, check_each, is_empty, stacked, summed
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -104,14 +104,14 @@ class GraphSet:
 
     @classmethod
     def from_graphs(cls, graphs: Named) -> "GraphSet":
-        """From Graphs, None being one without nodes.
+        """From graphs of any kind, None being one without nodes.
 
         Args:
             graphs: by id, or in a list, where the ids are ``"0"``, ``"1"``, … A :class:`Graph`, a SciPy matrix, a
                 NetworkX graph or a PyG ``Data`` each; see :func:`fdmvgcl.graphs.inputs.as_graph`.
         """
         ids, given = by_id(graphs)
-        made = [each if each is None or isinstance(each, Graph) else _as_graph(each) for each in given]
+        made = [None if each is None or is_empty(each) else _as_graph(each) for each in given]
         there = [(i, graph) for i, graph in enumerate(made) if graph is not None]
         if not there:
             raise ArgumentError("graphs", "must have at least one node in all, got none")
@@ -156,6 +156,7 @@ class GraphSet:
         from fdmvgcl.graphs.conversions import of_many_networkx  # it builds graphs, as this module does
 
         ids, given = by_id(graphs)
+        check_each(given, "adj", "a graph of NetworkX")
         there = [(f"{block_prefix(name)}/", graph) for name, graph in zip(ids, given, strict=True) if len(graph)]
         if not there:
             raise ArgumentError("graphs", "must have at least one node in all, got none")
@@ -166,6 +167,7 @@ class GraphSet:
     def from_pyg(cls, graphs: Named, *, directed: bool = False) -> "GraphSet":
         """From PyTorch Geometric ``Data``, by id, in a list, or as a data set; see :meth:`Graph.from_pyg`."""
         ids, given = by_id(graphs)
+        check_each(given, "num_nodes", "a Data of PyTorch Geometric")
         made = [Graph.from_pyg(each, directed=directed) if each.num_nodes else None for each in given]
         return cls.from_graphs(dict(zip(ids, made, strict=True)))
 
@@ -176,6 +178,7 @@ class GraphSet:
         """From (n, n) SciPy or NumPy adjacencies, by id or in a list, and the (n, F) features of each in their order;
         see :meth:`Graph.from_scipy`."""
         ids, given = by_id(adjacencies)
+        check_each(given, "shape", "a matrix")
         tables = [None] * len(given) if features is None else list(features)
         if len(tables) != len(given):
             raise ArgumentError("features", f"must have one table for each of {len(given)} graphs, got {len(tables)}")

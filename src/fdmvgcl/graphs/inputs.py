@@ -65,6 +65,7 @@ def _converted(graph: Any, ids: Any) -> Graph:
     if is_table(graph):
         return Graph.from_edges(graph, nodes=ids)
     hint = "; Graph.read reads files" if isinstance(graph, str | os.PathLike) else ""
+    hint = "; GraphSet.from_graphs takes many graphs" if isinstance(graph, list | tuple | dict) else hint
     raise ArgumentError("graph", f"must be {TAKEN}; got a {type(graph).__name__}{hint}")
 
 

@@ -21,6 +21,22 @@ def by_id(graphs: Named) -> tuple[list[str], list[Any]]:
     return [str(i) for i in range(len(given))], given
 
 
+def check_each(graphs: Sequence[Any], attribute: str, kind: str) -> None:
+    """Refuse what is not of this kind, as its lack of an attribute tells."""
+    stranger = next((each for each in graphs if not hasattr(each, attribute)), None)
+    if stranger is not None:
+        raise ArgumentError("graphs", f"must each be {kind}, got a {type(stranger).__name__}")
+
+
+def is_empty(graph: Any) -> bool:
+    """Whether a graph of NetworkX, PyG or igraph or a SciPy matrix has no nodes."""
+    for name in ("num_nodes", "number_of_nodes", "vcount"):
+        count = getattr(graph, name, None)
+        if count is not None:
+            return (count() if callable(count) else count) == 0
+    return sparse.issparse(graph) and not graph.shape[0]
+
+
 def stacked(ids: Sequence[str], there: Sequence[tuple[int, Graph]]) -> tuple[Features | None, tuple[str, ...] | None]:
     """The features of all graphs, columns in the order of the first one's."""
     place, first = there[0]

@@ -130,6 +130,9 @@ class FeatureTransform:
         missing = sorted({*(self.names or ())} - {*(graph.feature_names or ())}) if named else []
         if missing:
             raise UserError(f"the model needs a feature column {missing[0]!r}, which the graph does not have")
+        strange = sorted({*(graph.feature_names or ())} - {*(self.names or ())}) if named else []
+        if strange:
+            raise UserError(f"the model knows no feature column {strange[0]!r}, which the graph has")
         if graph.num_features != self.columns:
             raise UserError(f"the model needs {self.columns} feature columns, got {graph.num_features}")
         if self.names is None or graph.feature_names is None or self.names == graph.feature_names:

@@ -71,7 +71,7 @@ def rows_of(nodes: Sequence[str], ids: pa.ChunkedArray, path: StrPath) -> NDArra
     rows = _index(nodes, ids)
     if (rows < 0).any():
         node = nodes[int(np.argmax(rows < 0))]
-        raise InputError(path, f"has no node {shown(node)}{suggestion(node, ids)}")
+        raise InputError(path, f"has no id {shown(node)}{suggestion(node, ids)}")
     return rows
 
 

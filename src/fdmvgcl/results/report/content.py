@@ -186,7 +186,8 @@ def _told_labels(records: Records) -> str:
         return "none known; they would not change the vectors"
     known = int((records.labels >= 0).sum())
     classes = counted(len(records.classes), "class", "classes")
-    return f"{counted(known, 'node', 'nodes')} in {classes}; seen only by the probe"
+    of = counted(known, "node", "nodes") if records.graphs is None else counted(known, "graph", "graphs")
+    return f"{of} in {classes}; seen only by the probe"
 
 
 def _order(records: Records, view: int) -> float:
