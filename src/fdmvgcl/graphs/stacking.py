@@ -33,8 +33,8 @@ def is_empty(graph: Any) -> bool:
     for name in ("num_nodes", "number_of_nodes", "vcount"):
         count = getattr(graph, name, None)
         if count is not None:
-            return (count() if callable(count) else count) == 0
-    return sparse.issparse(graph) and not graph.shape[0]
+            return not (count() if callable(count) else count)
+    return bool(sparse.issparse(graph)) and not graph.shape[0]
 
 
 def stacked(ids: Sequence[str], there: Sequence[tuple[int, Graph]]) -> tuple[Features | None, tuple[str, ...] | None]:
