@@ -245,7 +245,9 @@ class TestAnomalies:
         assert scores == sorted(scores, reverse=True)
         assert "planted nodes with edges" in result.err
         assert "number of edges" in result.err
-        assert json.loads(done("anomalies", club, "--json").out)["rows"][0]["id"] == found[0][0]
+        listed = json.loads(done("anomalies", club, "--json").out)["rows"]
+        assert [row["id"] for row in listed] == [row[0] for row in found]
+        assert all(row["score"] == round(row["score"], 6) for row in listed)
 
 
 class TestUpdate:
@@ -318,6 +320,27 @@ class TestUpdate:
         after = (people / "history.jsonl").read_text().splitlines()
         assert after[: len(before)] == before
         assert len(after) > len(before)
+
+    def test_training_goes_on_with_fewer_nodes_than_were_anchored(self, people: Path) -> None:
+        Path("gone.txt").write_text("id\n" + "\n".join(f"m{n}" for n in range(2, 34)) + "\n")
+        told = done("update", people, "--removed", "gone.txt", "--train", "--no-report").out
+        assert "embeddings of 2 nodes" in told
+
+    def test_what_was_not_trained_is_not_trained_on(self, edges: Path) -> None:
+        small = ("--dim", 8, "--views", 3, "--no-report", "-o", "control")
+        done("embed", edges, "--control", "untrained", *small)
+        before = {path: path.read_bytes() for path in Path("control").rglob("*") if path.is_file()}
+        Path("one.csv").write_text("source,target\nm2,m9\n")
+        told = run("update", "control", "one.csv", "--train").error
+        assert told == "--train has nothing to go on with: the model in control was not trained"
+        assert {path: path.read_bytes() for path in Path("control").rglob("*") if path.is_file()} == before
+        done("update", "control", "one.csv", "--no-report")
+
+    def test_a_new_node_that_the_edges_tell_nothing_of_is_one_line(self, out: Path) -> None:
+        Path("new.csv").write_text("source,target\nx,y\nm5,z\n")
+        told = done("update", out, "new.csv").err
+        assert told.count("no neighbour that the model knows") == 1
+        assert "warning: 2 nodes have no neighbour that the model knows" in told
 
     def test_other_files_stay_and_stale_ones_go(self, people: Path) -> None:
         (people / "notes.txt").write_text("mine")
@@ -408,6 +431,17 @@ class TestTime:
         done("embed", "whole.csv", "-o", "whole", "--half-life", 10, *self.SMALL)
         assert self.weights("out") == pytest.approx(self.weights("whole"))
         assert "weights of old edges stay" in done("update", "out", "new.csv", "--half-life", 5, "--no-report").err
+        assert "new edges count in full" in done("update", "out", "new.csv", "--no-report").err
+
+    def test_what_comes_late_is_as_if_it_had_come_in_time(self) -> None:
+        late = "source,target,time\nd,a,1\na,c,1\n"
+        Path("e.csv").write_text(self.EDGES)
+        Path("late.csv").write_text(late)
+        Path("whole.csv").write_text(self.EDGES + late.split("\n", 1)[1])
+        done("embed", "e.csv", "-o", "out", "--half-life", 10, *self.SMALL)
+        done("update", "out", "late.csv", "--half-life", 10, "--no-report")
+        done("embed", "whole.csv", "-o", "whole", "--half-life", 10, *self.SMALL)
+        assert self.weights("out") == pytest.approx(self.weights("whole"))
 
     def test_bad_input(self, edges: Path) -> None:
         told = run("embed", edges, "--since", 3, "-o", "x").error

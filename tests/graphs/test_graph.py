@@ -309,7 +309,7 @@ def test_saving_leaves_nothing_else_behind(saved: Path) -> None:
         ({"weights": np.array([1.0, 1, 0, 0])}, "no zeros"),
         ({"ids": np.frombuffer(b"aab", np.uint8)}, "ids must be distinct"),
         ({"ids": np.frombuffer(b"bac", np.uint8)}, "in node order"),
-        ({"ids": np.frombuffer(b"a\xffc", np.uint8)}, "utf-8"),
+        ({"ids": np.frombuffer(b"a\xffc", np.uint8)}, "must be UTF-8 bytes"),
         ({"ids_offsets": np.array([0, 2, 1, 3])}, "ascending offsets"),
         ({"features": np.full((3, 3), np.nan, np.float32)}, "finite float32"),
         ({"features": np.ones((2, 3), np.float32)}, "features must have 3 rows"),

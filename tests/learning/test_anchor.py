@@ -10,6 +10,7 @@ from scipy import sparse
 from fdmvgcl import FDMVGCL, Diffusion, Features, Graph, Schedule
 from fdmvgcl.diffusion.linear import apply_filter
 from fdmvgcl.errors import InputError
+from fdmvgcl.graphs.edit import subgraph
 from fdmvgcl.learning.encoder import FeatureMatrix
 from fdmvgcl.learning.whitening import principal_axes
 from fdmvgcl.losses import unit_rows
@@ -79,6 +80,14 @@ def test_save_and_load_keep_them(tmp_path: Path) -> None:
     assert loaded.chosen_.anchored == 4
     assert loaded.transform(make_graph()).tobytes() == model.transform(make_graph()).tobytes()
     assert loaded.partial_fit(make_graph()).encoder_.anchored == 4
+
+
+def test_training_goes_on_with_those_that_there_are() -> None:
+    """On a graph of fewer nodes than there are anchored columns, too."""
+    model = fitted()
+    anchor = model.encoder_.anchor.clone()
+    few = subgraph(make_graph(), make_graph().ids[:3])
+    assert torch.equal(model.partial_fit(few).encoder_.anchor, anchor)
 
 
 def test_a_file_whose_anchor_does_not_fit_is_refused(tmp_path: Path) -> None:

@@ -41,19 +41,21 @@ def test_all_files_change(tmp_path: Path) -> None:
     assert contents(tmp_path) == NEW
 
 
-@pytest.mark.parametrize("step", range(12))
+@pytest.mark.parametrize("step", range(14))
 def test_killed_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     """At each rename and removal in turn: what is there when a command looks is the old folder or the new one."""
     fill(tmp_path, OLD)
-    calls = 0
+    calls, committed = 0, False
 
     def dying(real):
         def call(*args, **kwargs):
-            nonlocal calls
+            nonlocal calls, committed
             calls += 1
             if calls > step:
                 raise Killed
-            return real(*args, **kwargs)
+            found = real(*args, **kwargs)
+            committed = committed or (tmp_path / ".update.ready").exists()
+            return found
 
         return call
 
@@ -62,16 +64,48 @@ def test_killed_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: 
             patch.setattr(owner, name, dying(getattr(owner, name)))
         # A process that is killed cleans nothing up.
         patch.setattr("fdmvgcl.results.replacing.shutil.rmtree", dying(lambda *args, **kwargs: None))
-        completed = False
         with contextlib.suppress(Killed):
             change(tmp_path)
-            completed = True
-    committed = completed or (tmp_path / ".update.ready").exists()
     finish(tmp_path)
     found = {name: text for name, text in contents(tmp_path).items() if not name.startswith(".update/")}
     assert found == (NEW if committed else OLD)
     change(tmp_path)
     assert contents(tmp_path) == NEW
+
+
+def test_killed_while_clearing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list of what goes is taken away first, as a listing of a folder has no order."""
+    fill(tmp_path, OLD)
+
+    def half(path: Path, **_: object) -> None:
+        if (path / "gone.json").exists():
+            (path / "gone.json").unlink()
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr("fdmvgcl.results.replacing.shutil.rmtree", half)
+        with pytest.raises(Killed):
+            change(tmp_path)
+    finish(tmp_path)
+    assert contents(tmp_path) == NEW
+    change(tmp_path)
+    assert contents(tmp_path) == NEW
+
+
+def test_two_may_finish_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(tmp_path, {".update.ready/gone.json": "[]", ".update.ready/a": "new"})
+    real = os.replace
+
+    def overtaken(source: Path, target: Path) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "replace", real)
+            finish(tmp_path)
+        real(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", overtaken)
+        finish(tmp_path)
+    assert contents(tmp_path) == {"a": "new"}
 
 
 def test_an_error_leaves_the_folder_as_it_was(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ SHARE, _FEWEST, _MOST = 0.02, 2, 500  # nodes made odd, of each kind
 _CANDIDATES = 50  # nodes of which the most unlike one lends its features
 SMALLEST = 5 * _FEWEST  # nodes with edges that it takes to plant any
 _WIDEST = 200_000_000
+_DIGITS = 6  # what float32 has
 
 SWAPPED, REWIRED = "features of an unlike node", "edges to nodes drawn at random"
 
@@ -65,7 +66,7 @@ def anomaly_scores(model: "FDMVGCL", graph: Graph, z: Rows | None = None) -> NDA
         own = unit_rows(model.transform(without_any_edges(graph)))
         # A mean of unit vectors: a neighbour counts by its weight and not by its vector's length.
         near = _products(own, unit_rows(shares @ vectors))
-    return np.where(_touched(shares), 1 - near, np.nan)
+    return np.where(_touched(shares), (1 - near).round(_DIGITS), np.nan)
 
 
 def check_anomalies(model: "FDMVGCL", graph: Graph, *, draws: int = DRAWS, seed: int = 0) -> tuple[Standing, ...]:
@@ -179,4 +180,4 @@ def _touched(shares: sparse.csr_array) -> NDArray[np.bool_]:
 
 def _products(left: Rows, right: Rows) -> NDArray[np.float64]:
     """⟨left_i, right_i⟩, shape (N,), to the digits that float32 has."""
-    return np.asarray(np.einsum("ij,ij->i", left, right), dtype=np.float64).round(6)
+    return np.asarray(np.einsum("ij,ij->i", left, right), dtype=np.float64).round(_DIGITS)

@@ -1,6 +1,7 @@
 """What was measured of a folder's answers: kept in it, and measured where it is not there yet."""
 
 import contextlib
+import warnings
 from collections.abc import Callable, Sequence
 
 from fdmvgcl.cli.answers import tell
@@ -30,7 +31,8 @@ def checked(
             reporter.remark("how good this is was not measured yet; the same command without --no-check does")
             return []
         try:
-            with reporter.busy(doing):
+            with reporter.busy(doing), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of changed graphs and of copies of the model, which none asked for
                 found = list(measure())
         except TooSmall as error:
             reporter.remark(f"how good this is was not measured: {error}")

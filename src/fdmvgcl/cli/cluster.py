@@ -57,7 +57,7 @@ def cluster(
         show(_described(found, graph.ids, known), reporter, text_columns=(3, 4))
         reporter.remark("-o FILE writes the cluster of every node")
         return
-    table = {"id": graph.ids, "cluster": found.labels.tolist(), "cosine": found.cosine.astype(float).tolist()}
+    table = {"id": graph.ids, "cluster": found.labels.tolist(), "cosine": found.cosine.astype(float).round(6).tolist()}
     deliver(table, facts, wanted, reporter)
 
 

@@ -52,6 +52,6 @@ def links(
     table = {
         "source": [graph.ids[i] for i in found.pairs[:, 0]],
         "target": [graph.ids[i] for i in found.pairs[:, 1]],
-        "score": found.scores.astype(float).tolist(),
+        "score": found.scores.astype(float).round(6).tolist(),
     }
     deliver(table, {"checks": [each.record() for each in standings]}, wanted, reporter, text_columns=(0, 1))

@@ -2,6 +2,7 @@
 
 import datetime
 import platform
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +27,8 @@ def report(folder: ResultFolder, reporter: Reporter, resources: Resources | None
     from fdmvgcl.results.report import write_report  # late: it brings scikit-learn's decompositions
 
     folder.require()
-    with reporter.busy("making the report"):
+    with reporter.busy("making the report"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what making views anew warns of was told with the vectors
         path = write_report(folder, resources)
     reporter.say(f"to look at it, open in a browser: {path}")
 

@@ -63,7 +63,8 @@ def transform(
         graph = open_source(source, reading, data_root).graph
         new = np.arange(graph.num_nodes)
         describe(graph, reporter)
-    prepared = assemble(model, graph, model.chosen_)  # refuses what does not fit the model before work is told of
+    with reporter.warnings():
+        prepared = assemble(model, graph, model.chosen_)  # refuses what does not fit before work is told of
     with reporter.busy("computing the vectors"):
         z = model.transform(prepared)[new]
     _write(output, [graph.ids[i] for i in new], z, ("node", "nodes"), reporter)

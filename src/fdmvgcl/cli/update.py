@@ -14,9 +14,9 @@ from fdmvgcl.cli.embed import describe
 from fdmvgcl.cli.report import report
 from fdmvgcl.cli.sources import ReadOptions, open_source
 from fdmvgcl.cli.transform import grown_by_files
-from fdmvgcl.errors import InputError, UserError, shown
+from fdmvgcl.errors import ArgumentError, InputError, UserError, shown
 from fdmvgcl.graphs.collection import GraphSet
-from fdmvgcl.graphs.edit import scaled
+from fdmvgcl.graphs.edit import at_least, scaled
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.graph_file import load_either
 from fdmvgcl.graphs.growth import shrunk
@@ -62,6 +62,8 @@ def update(
     graph = load_either(folder.graph)
     if isinstance(graph, GraphSet):
         raise InputError(folder.graph, "holds many graphs, and update is for one; embed them anew")
+    if options.train and not model.epochs:
+        raise ArgumentError("train", f"has nothing to go on with: the model in {folder.path} was not trained")
     clock = _clock(folder.read_run())
     changed, clock = _changed(graph, edges, reading, options, clock, reporter)
     with VectorFile(folder.embeddings) as file:
@@ -71,7 +73,7 @@ def update(
         epochs = model.epochs + sum(record["phase"] == phase for record in model.history_)
         with reporter.warnings(), reporter.progress(epochs) as listener:
             model.partial_fit(changed, on_epoch=lambda trainer, record: listener(record, last=trainer.epoch >= epochs))
-    with reporter.busy("computing the vectors"):
+    with reporter.busy("computing the vectors"), reporter.warnings():
         views = model.transform_views(changed)
     z = model.combine(views)
     moved = movement(graph.ids, before, changed.ids, z)
@@ -121,9 +123,14 @@ def _changed(
 
 
 def _aged(graph: Graph, addition: Graph, clock: Clock | None, reporter: Reporter) -> tuple[Graph, Graph]:
-    """Both with weights as of the later of their two times: exponential decay goes on from where it was."""
+    """Both with weights as of the later of their two times: exponential decay goes on from where it was.
+
+    An edge in both has the larger weight, as one that a file lists at several times: what comes late may be older.
+    """
     later = None if addition.origin is None else addition.origin.clock
     if later is None:
+        if clock is not None:
+            reporter.warn("new edges count in full, though those that are there halve with age: --half-life lets them")
         return graph, addition
     if clock is None or clock[1] != later[1]:
         reporter.warn("the weights of old edges stay: they did not halve with the same age so far")
@@ -132,7 +139,11 @@ def _aged(graph: Graph, addition: Graph, clock: Clock | None, reporter: Reporter
     if share <= 0:
         reporter.warn("the weights of old edges stay: they are too old to count at all")
         return graph, addition
-    return (scaled(graph, share), addition) if later[0] > clock[0] else (graph, scaled(addition, share))
+    if later[0] > clock[0]:
+        graph = scaled(graph, share)
+    else:
+        addition = scaled(addition, share)
+    return graph, at_least(addition, graph)
 
 
 def _clock(run: dict[str, Any]) -> Clock | None:
@@ -192,4 +203,4 @@ def _tell(folder: ResultFolder, graph: Graph, moved: Movement, reporter: Reporte
         most = f"; most of all {furthest}" if furthest else ""
         nodes = counted(moved.nodes, "node", "nodes")
         reporter.say(f"mean cosine of {nodes} with their vectors before: {moved.mean:.4f}{most}")
-    reporter.say(f"embeddings of {graph.num_nodes} nodes: {folder.embeddings}")
+    reporter.say(f"embeddings of {counted(graph.num_nodes, 'node', 'nodes')}: {folder.embeddings}")

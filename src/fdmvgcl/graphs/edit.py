@@ -136,6 +136,19 @@ def scaled(graph: Graph, factor: float) -> Graph:
     return replace(graph, adjacency=canonical_csr(graph.adjacency * factor, np.float64))
 
 
+def at_least(graph: Graph, other: Graph) -> Graph:
+    """The graph, each edge with the weight that it has in another where that is larger; nodes go by their ids."""
+    numbers = np.array([other._numbers.get(node, -1) for node in graph.ids], dtype=np.int64)
+    entries = graph.adjacency.tocoo()
+    tails, heads = numbers[entries.row], numbers[entries.col]
+    both = np.flatnonzero((tails >= 0) & (heads >= 0))
+    adjacency = graph.adjacency.copy()
+    if len(both):
+        known = np.asarray(other.adjacency[tails[both], heads[both]]).ravel()
+        adjacency.data[both] = np.maximum(adjacency.data[both], known)
+    return replace(graph, adjacency=adjacency)
+
+
 def aligned(values: Features, names: Sequence[str] | None, graph: Graph) -> Features:
     """Columns of features in the order of the graph's: by name, where both have names."""
     if values.shape[1] != graph.num_features:

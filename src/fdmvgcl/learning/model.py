@@ -32,7 +32,7 @@ from fdmvgcl.learning.graph_level import embed_graphs, told_sample, training_sam
 from fdmvgcl.learning.keyed import check_form, column_names, keyed
 from fdmvgcl.learning.prepare import Chosen, Prepared, assemble, make_spec, prepare, prototype_of
 from fdmvgcl.learning.settings import Diffusion, Features, Readout, Schedule
-from fdmvgcl.learning.training import Observer, Trainer, initial_orders
+from fdmvgcl.learning.training import Build, Observer, Trainer, initial_orders
 from fdmvgcl.learning.view_scaling import norms_of_pieces, scale_views, view_norms
 from fdmvgcl.learning.whitening import principal_axes, whitening
 from fdmvgcl.losses import Loss, describe_loss, make_loss
@@ -310,7 +310,8 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         prepared = assemble(self, as_graph(sample, features=features, ids=ids), self.chosen_)
         generator = torch.Generator().manual_seed(int(self.seed))
         schedule = replace(self.schedule, merge_width=0.0)
-        trainer = self._trainer(prepared, self.encoder_.alpha.detach().cpu(), schedule, generator, observe)
+        build = partial(self._build, anchor=self.encoder_.anchor)
+        trainer = self._trainer(build, self.encoder_.alpha.detach().cpu(), schedule, generator, observe)
         trainer.go_on(self.encoder_, self.history_)
         self._train(prepared, trainer, on_epoch)
         return self
@@ -327,7 +328,8 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
     ) -> Iterable[Tensor]:
         self.chosen_ = prepared.chosen
         generator = torch.Generator().manual_seed(int(self.seed))
-        trainer = self._trainer(prepared, initial_orders(self.views), self.schedule, generator, observe)
+        build = self._start(prepared)
+        trainer = self._trainer(build, initial_orders(self.views), self.schedule, generator, observe)
         if resume is not None:
             trainer.resume(resume, s.dotted(self.settings))
         return self._train(prepared, trainer, on_epoch)
@@ -498,14 +500,8 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
         encoder.alpha.requires_grad_(diffusion.learn_alpha)
         return encoder.to(self.device)
 
-    def _trainer(
-        self,
-        prepared: Prepared,
-        alphas: Tensor,
-        schedule: Schedule,
-        generator: torch.Generator,
-        observe: Observer | None,
-    ) -> Trainer:
+    def _start(self, prepared: Prepared) -> Build:
+        """What makes a fresh encoder for this graph, from orders and a source of randomness."""
         start, initialisation = None, self.feature_settings.initialisation
         if initialisation == "whitened":
             start = whitening(prepared.operator, prepared.features.dense(), self.time).cpu()
@@ -513,7 +509,16 @@ class FDMVGCL(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # t
             start = principal_axes(prepared.features, self.dim).cpu()
         anchored = prepared.chosen.anchored
         anchor = principal_axes(prepared.features, anchored).cpu() if anchored else None
-        build = partial(self._build, start=start, anchor=anchor)
+        return partial(self._build, start=start, anchor=anchor)
+
+    def _trainer(
+        self,
+        build: Build,
+        alphas: Tensor,
+        schedule: Schedule,
+        generator: torch.Generator,
+        observe: Observer | None,
+    ) -> Trainer:
         combine = partial(_combine_uniformly, self.chosen_)
         return Trainer(build, self.made_loss, combine, self.epochs, schedule, alphas, generator, observe)
 

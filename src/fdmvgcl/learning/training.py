@@ -21,6 +21,7 @@ from fdmvgcl.losses import Loss
 CHECKPOINT_FORMAT = 1
 
 Observer = Callable[[Tensor], dict[str, Any]]
+Build = Callable[[Tensor, torch.Generator], MultiViewEncoder]
 
 
 # Of a single view, which has no other to be trained with.
@@ -70,7 +71,7 @@ class Trainer:
 
     def __init__(
         self,
-        build: Callable[[Tensor, torch.Generator], MultiViewEncoder],
+        build: Build,
         loss: Loss,
         combine: Callable[[Tensor], Tensor],
         epochs: int,

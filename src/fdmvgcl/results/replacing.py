@@ -39,7 +39,10 @@ def replacement(folder: Path, stale: Sequence[str] = ()) -> Iterator[Path]:
 
 
 def finish(folder: Path) -> None:
-    """Put what a killed process had made ready into its place; nothing if there is none."""
+    """Put what a killed process had made ready into its place; nothing if there is none.
+
+    It can be killed at any time itself, and begun anew: what says that there is something to do goes last, at once.
+    """
     ready = folder / _READY
     if not ready.is_dir():
         return
@@ -52,6 +55,11 @@ def finish(folder: Path) -> None:
             target = folder / file.relative_to(ready)
             target.parent.mkdir(exist_ok=True)
             os.replace(file, target)
-        shutil.rmtree(ready)
+        done = folder / _STAGED
+        shutil.rmtree(done, ignore_errors=True)
+        os.rename(ready, done)
+        shutil.rmtree(done)
     except (OSError, ValueError, TypeError) as error:
+        if not ready.is_dir():  # another process looked, too, and was quicker
+            return
         raise InputError(ready, f"is an update that was interrupted and cannot be finished ({error})") from None

@@ -61,7 +61,11 @@ def nearest_of(
         numbers, cosines = nearest_rows(file.blocks("z"), queries, own, min(count, others))
     names = ids.combine_chunks()
     return {
-        node: [Neighbour(names[i].as_py(), float(cosine)) for i, cosine in zip(*found, strict=True) if i >= 0]
+        node: [
+            Neighbour(names[i].as_py(), round(float(cosine), _DIGITS))
+            for i, cosine in zip(*found, strict=True)
+            if i >= 0
+        ]
         for node, *found in zip(wanted, numbers.tolist(), cosines, strict=True)
     }
 
