@@ -1,4 +1,4 @@
-"""A hundred million nodes and a billion edges: one step of the recurrence measured, the whole calculated from pieces.
+"""A hundred million nodes and a billion edges: one step of the recurrence.
 
     python benchmarks/billion.py --scratch DIR [--nodes 100000000] [--columns 16] [--no-record]
 
@@ -6,7 +6,7 @@ Measured: a step ``2 Ā now - old`` of a few columns over random neighbours, 20 
 neighbours and the old state are read from the disk and the new one is written to it, piece by piece; nothing of it is
 in the page cache before. The state that is gathered from is in memory.
 
-Calculated, from this and the records of ``reading.py`` and ``end_to_end.py``; assumptions are named with each figure.
+The whole is calculated by ``render_large.py``, from this and the records of ``reading.py`` and ``end_to_end.py``.
 """
 
 import argparse
@@ -16,15 +16,13 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from harness import RESULTS, peak_memory, print_table, save_record
+from harness import peak_memory, save_record
 
 from fdmvgcl.diffusion import panels
 
 NEIGHBOURS, ROWS = 20, 250_000
-FEATURES, DIM, VIEWS, DEGREES, EPOCHS, SAMPLE = 128, 64, 5, 13, 20, 1_000_000
 
 
 def make(folder: Path, nodes: int, columns: int) -> None:
@@ -90,49 +88,6 @@ def step(folder: Path, nodes: int, columns: int) -> dict[str, float]:
     return took | {"gathers_a_second": nodes * NEIGHBOURS / seconds, "peak_bytes": peak_memory()}
 
 
-def record(name: str, **wanted: Any) -> dict[str, Any]:
-    """A row that was measured before."""
-    rows = json.loads((RESULTS / f"{name}.json").read_text())["measured"]
-    return next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
-
-
-def calculated(took: dict[str, float], nodes: int, columns: int) -> list[dict[str, Any]]:
-    """Phases of the whole, and what is assumed of each."""
-    reading = record("reading", size="1M", how="in pieces")
-    trained = record("end_to_end", size="1M", options=["--dim", "64"])["phases"]
-    edges = nodes * NEIGHBOURS // 2
-    sweeps = [DEGREES * -(-width // columns) for width in (FEATURES, VIEWS * DIM)]
-    rate = trained["write"]["seconds"] / 1e6
-    step = "each takes what the measured one did, of random neighbours and equal degrees"
-    return [
-        {
-            "phase": "reading edges into a store",
-            "seconds": reading["seconds"] * edges / reading["listed"],
-            "assumed": f"as many seconds an edge as at {reading['listed']}; sorting beyond memory may take longer",
-        },
-        {
-            "phase": f"basis of {FEATURES} columns for {SAMPLE} sampled rows",
-            "seconds": sweeps[0] * took["seconds"],
-            "assumed": f"{sweeps[0]} steps of {columns} columns; {step}; rows of the sample are kept on the way",
-        },
-        {
-            "phase": f"training, {EPOCHS} epochs on {SAMPLE} rows",
-            "seconds": trained["train"]["seconds"],
-            "assumed": "the training of all rows of the graph of 1M nodes, as it was measured end to end",
-        },
-        {
-            "phase": f"all nodes' views, {VIEWS * DIM} projected columns",
-            "seconds": sweeps[1] * took["seconds"],
-            "assumed": f"{sweeps[1]} steps of {columns} columns; sums are written once a panel of columns",
-        },
-        {
-            "phase": "writing",
-            "seconds": rate * nodes,
-            "assumed": "as many seconds a node as at 1M nodes, with the graph and the model",
-        },
-    ]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scratch", type=Path, required=True, help="with 21 GB of room for 16 columns")
@@ -150,14 +105,8 @@ def main() -> None:
             (options.scratch / name).unlink(missing_ok=True)
     measured = {"nodes": nodes, "entries": nodes * NEIGHBOURS, "columns": columns, **took}
     print(json.dumps(measured, indent=1))
-    if options.no_record:
-        return
-    phases = calculated(took, nodes, columns)
-    print_table(["phase", "min", "assumed"], [[p["phase"], p["seconds"] / 60, p["assumed"]] for p in phases])
-    disk = {"neighbours": 4 * nodes * NEIGHBOURS, "two states": 8 * nodes * columns, "vectors": 4 * nodes * DIM}
-    disk["sum of views' columns"] = 4 * nodes * DIM
-    summary = {"seconds": sum(p["seconds"] for p in phases), "disk_bytes": sum(disk.values()), "disk": disk}
-    save_record("billion", {"step": measured, "phases": phases}, summary)
+    if not options.no_record:
+        save_record("billion", measured)
 
 
 if __name__ == "__main__":

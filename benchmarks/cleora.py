@@ -84,10 +84,10 @@ def main() -> None:
             auc = float(roc_auc_score(truth, cosines(vectors, pairs)))
             size = {"nodes": graph.num_nodes, "links": links.nnz, "columns": DIM, "machine": about}
             rows.append({"side": side, "auc": auc, **took, **size})
+            if not given.no_record:
+                save_rows("cleora", rows[-1:], ("side",))
     cells = [[r["side"], r["seconds"], r["cpu_seconds"], r["peak_bytes"] / 1e9, r["auc"]] for r in rows]
     print_table(["", "s", "CPU s", "peak GB", "AUC"], cells)
-    if not given.no_record:
-        save_rows("cleora", rows, ("side",))
 
 
 if __name__ == "__main__":

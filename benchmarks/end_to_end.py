@@ -31,6 +31,7 @@ from fdmvgcl.results.vectors import VectorFile
 # Nodes, edges, columns of features.
 SIZES = {"10k": (10_000, 100_000, 128), "100k": (100_000, 1_000_000, 128), "1M": (1_000_000, 10_000_000, 128)}
 SIZES["10M"] = (10_000_000, 100_000_000, 64)
+KEYS = ("size", "options")
 CNR, CNR_SIZE = "cnr", (325_557, 3_216_152, 0)
 _COMMUNITY, _MIXING, _TOPICS, _PIECE = 1000, 0.2, 16, 2_000_000
 
@@ -129,21 +130,18 @@ def main() -> None:
     options = arguments()
     folder = options.scratch or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
-    rows = [measure(name, folder, shlex.split(options.options)) for name in options.sizes.split(",")]
+    for name in options.sizes.split(","):
+        row = measure(name, folder, shlex.split(options.options))
+        whole = row | {"cpu_seconds": sum(took["cpu_seconds"] for took in row["phases"].values())}
+        cells = [
+            [name, phase, took["seconds"], took["cpu_seconds"], took["peak_bytes"] / 1e9]
+            for phase, took in [*row["phases"].items(), ("all", whole)]
+        ]
+        print_table(["size", "phase", "s", "CPU s", "peak GB"], cells)
+        if not options.no_record:
+            save_rows("end_to_end", [row], KEYS)
     if options.scratch is None:
         shutil.rmtree(folder)
-    cells = [
-        [row["size"], phase, took["seconds"], took["cpu_seconds"], took["peak_bytes"] / 1e9]
-        for row in rows
-        for phase, took in [*row["phases"].items(), ("all", row | {"cpu_seconds": _cpu(row)})]
-    ]
-    print_table(["size", "phase", "s", "CPU s", "peak GB"], cells)
-    if not options.no_record:
-        save_rows("end_to_end", rows, ("size", "options"))
-
-
-def _cpu(row: dict[str, Any]) -> float:
-    return float(sum(took["cpu_seconds"] for took in row["phases"].values()))
 
 
 if __name__ == "__main__":

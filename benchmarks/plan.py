@@ -3,7 +3,8 @@
     python benchmarks/plan.py [--scratch DIR] [--sizes 10k,30k,100k,300k,1M] [--options "--dim 64"]
 
 The goals: memory within 30 %, time within a factor of 1.5. Phases are the plan's; what lies between them is ``other``.
-Run it where nothing else runs: the machine is timed for a second, and then used for minutes.
+Run it where nothing else runs: the machine is timed for a second, and then used for minutes. The runs are those of
+``end_to_end.py``, and go on its record, too.
 """
 
 import argparse
@@ -16,8 +17,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from end_to_end import SIZES, files_of, measure
-from harness import print_table, save_record
+from end_to_end import KEYS, SIZES, files_of, measure
+from harness import print_table, save_rows
 
 FIVE = "10k,30k,100k,300k,1M"
 SIZES |= {"30k": (30_000, 300_000, 128), "300k": (300_000, 3_000_000, 128)}
@@ -57,28 +58,30 @@ def main() -> None:
     folder = options.scratch or Path(tempfile.mkdtemp())
     folder.mkdir(parents=True, exist_ok=True)
     given = shlex.split(options.options)
-    rows = []
     for name in options.sizes.split(","):
         plan = told(name, folder, given)
-        rows.append({"size": name, "plan": plan, "run": measure(name, folder, given)})
+        run = measure(name, folder, given)
+        show(name, plan, run)
+        if not options.no_record:
+            save_rows("plan", [{"size": name, "options": given, "plan": plan, "run": run}], KEYS)
+            save_rows("end_to_end", [run], KEYS)
     if options.scratch is None:
         shutil.rmtree(folder)
-    cells, summary = [], {}
-    for row in rows:
-        plan, run = row["plan"], row["run"]
-        memory, time = plan["memory"] / run["peak_bytes"], plan["seconds"] / run["seconds"]
-        within = abs(memory - 1) <= MEMORY and 1 / TIME <= time <= TIME
-        summary[row["size"]] = {"memory": memory, "time": time, "within": within}
-        for phase in plan["phases"]:
-            took = run["phases"].get(NAMES[phase["name"]])
-            if took is not None:
-                peaks = [phase["memory"] / 1e9, took["peak_bytes"] / 1e9]
-                cells.append([row["size"], phase["name"], phase["seconds"], took["seconds"], *peaks, ""])
-        peaks = [plan["memory"] / 1e9, run["peak_bytes"] / 1e9]
-        cells.append([row["size"], "all", plan["seconds"], run["seconds"], *peaks, within])
-    print_table(["size", "phase", "told s", "took s", "told GB", "peak GB", "within"], cells)
-    if not options.no_record:
-        save_record("plan", rows, summary)
+
+
+def show(name: str, plan: dict[str, Any], run: dict[str, Any]) -> None:
+    """What was told beside what it took, phase by phase."""
+    memory, time = plan["memory"] / run["peak_bytes"], plan["seconds"] / run["seconds"]
+    within = abs(memory - 1) <= MEMORY and 1 / TIME <= time <= TIME
+    pairs = [(phase, run["phases"].get(NAMES[phase["name"]])) for phase in plan["phases"]]
+    whole = ({"name": "all", **plan}, run)
+    cells = [
+        [name, told["name"], told["seconds"], took["seconds"], told["memory"] / 1e9, took["peak_bytes"] / 1e9]
+        for told, took in [*pairs, whole]
+        if took is not None
+    ]
+    print_table(["size", "phase", "told s", "took s", "told GB", "peak GB"], cells)
+    print("within the goals" if within else "beyond the goals", flush=True)
 
 
 if __name__ == "__main__":

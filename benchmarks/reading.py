@@ -57,13 +57,13 @@ def main() -> None:
             kept = {"bare_bytes": bare["peak_bytes"], "bytes_an_edge": more, "machine": about}
             limit = None if place == "-" else options.memory * 10**6
             rows.append({"size": name, "how": how, "limit": limit, "listed": listed, **whole, **kept})
+            save_rows("reading", rows[-1:], ("size", "how", "limit"))
     if options.scratch is None:
         shutil.rmtree(folder)
     cells = [
         [r["size"], r["how"], r["seconds"], r["cpu_seconds"], r["peak_bytes"] / 1e9, r["bytes_an_edge"]] for r in rows
     ]
     print_table(["size", "how", "s", "CPU s", "peak, bytes", "bytes an edge"], cells)
-    save_rows("reading", rows, ("size", "how", "limit"))
 
 
 if __name__ == "__main__":

@@ -95,6 +95,21 @@ def test_a_container_has_no_more_memory_than_it_may_use(limit, memory, tmp_path,
     assert machine_memory() == memory
 
 
+def test_processes_on_one_machine_share_its_memory(monkeypatch):
+    whole = machine_memory()
+    assert machine.memory_share() == whole
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
+    assert machine.memory_share() == whole // 2
+
+
+def test_a_rank_counts_only_where_the_number_of_processes_is_known(monkeypatch):
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    assert machine.place_among_processes() == (0, 1)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert machine.place_among_processes() == (1, 2)
+
+
 @pytest.mark.parametrize(
     ("rule", "before", "asked"),
     [

@@ -49,7 +49,14 @@ def _limit(path: Path) -> int | None:
 
 def place_among_processes() -> tuple[int, int]:
     """The number of this process, and how many torchrun has started; (0, 1) without it."""
-    return int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+    if "WORLD_SIZE" not in os.environ:
+        return 0, 1
+    return int(os.environ.get("RANK", 0)), int(os.environ["WORLD_SIZE"])
+
+
+def memory_share() -> int:
+    """Bytes of the machine's memory for each of the processes that torchrun has started on it."""
+    return machine_memory() // int(os.environ.get("LOCAL_WORLD_SIZE", 1))
 
 
 def ask_for_huge_pages() -> None:

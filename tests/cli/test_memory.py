@@ -22,7 +22,7 @@ MODEL = FDMVGCL(dim=32, views=2)
 )
 def test_refusal_and_warning(share: float, told: str, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
     needed = plan_exactly(MODEL, MODEL.prepare(GRAPH), 1).memory
-    monkeypatch.setattr(embed, "machine_memory", lambda: int(needed / share))
+    monkeypatch.setattr(embed, "memory_share", lambda: int(needed / share))
     if told == "refused":
         with pytest.raises(UserError, match="use a smaller --dim or fewer --views"):
             embed._prepare(MODEL, GRAPH, None, Resources(), Reporter())

@@ -13,21 +13,25 @@ from fdmvgcl.graphs.operators import Operator
 D = torch.float64
 LEAST = 1e-4
 KINDS = [
-    ("exact", 0.5, 0),
-    ("exact", 3.0, 0),
-    ("exact", 30.0, 0),
-    ("exact", 3.0, 3),
-    ("l1", 3.0, 2),
-    ("gl", 3.0, 0),
-    ("trapezoid", 3.0, 0),
-    ("predictor", 3.0, 0),
-    ("pece", 3.0, 2),
+    ("exact", 0.5, 0, 1.0),
+    ("exact", 3.0, 0, 1.0),
+    ("exact", 30.0, 0, 1.0),
+    ("exact", 3.0, 3, 1.0),
+    ("exact", 3.0, 0, 2.5),
+    ("l1", 3.0, 2, 1.0),
+    ("l1", 3.0, 0, 0.3),
+    ("gl", 3.0, 0, 1.0),
+    ("trapezoid", 3.0, 0, 1.0),
+    ("predictor", 3.0, 0, 1.0),
+    ("pece", 3.0, 2, 1.0),
 ]
 
 
-def spec_of(scheme: str = "exact", time: float = 3.0, skip: int = 0, alpha: Tensor | float = 0.5) -> Filter:
+def spec_of(
+    scheme: str = "exact", time: float = 3.0, skip: int = 0, rate: float = 1.0, alpha: Tensor | float = 0.5
+) -> Filter:
     step = None if scheme == "exact" else 0.25
-    return make_filter(alpha, time, scheme=scheme, step=step, skip=skip, skip_weight=0.7)
+    return make_filter(alpha, time, scheme=scheme, step=step, skip=skip, skip_weight=0.7, rate=rate)
 
 
 def modes_of(spec: Filter, tolerance: float = 1e-7) -> Modes:
@@ -48,24 +52,38 @@ def path_graph(nodes: int, normalisation: str = "sym") -> Operator:
     return Operator.from_edges(torch.cat([ends, ends.flip(0)], 1), None, nodes, normalisation=normalisation)
 
 
-@pytest.mark.parametrize(("scheme", "time", "skip"), KINDS)
-def test_every_order_is_an_interpolation_within_the_stated_error(scheme: str, time: float, skip: int) -> None:
-    modes, alpha = modes_of(spec_of(scheme, time, skip)), random_orders(60)
-    frequency = torch.linspace(0, 2, 257, dtype=D)
+def values_of(modes: Modes, frequency: Tensor) -> Tensor:
+    """The modes' responses, (r, M)."""
     angle = torch.acos(frequency - 1)
-    functions = modes.functions @ torch.cos(torch.arange(modes.functions.shape[1])[:, None] * angle)
-    truth = response(frequency, spec_of(scheme, time, skip, alpha))
-    found = modes.weights(spec_of(scheme, time, skip, alpha)) @ functions
-    size = chebyshev_coefficients(spec_of(scheme, time, skip, alpha), 1e-12).abs().sum(1, keepdim=True).clamp(min=1)
+    return modes.functions @ torch.cos(torch.arange(modes.functions.shape[1])[:, None] * angle)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_order_is_an_interpolation_within_the_stated_error(kind: tuple[str, float, int, float]) -> None:
+    modes, spec = modes_of(spec_of(*kind)), spec_of(*kind, random_orders(60))
+    frequency = torch.linspace(0, 2, 257, dtype=D)
+    found, truth = modes.weights(spec) @ values_of(modes, frequency), response(frequency, spec)
+    size = chebyshev_coefficients(spec, 1e-12).abs().sum(1, keepdim=True).clamp(min=1)
     assert modes.error <= 1e-7
     assert ((found - truth).abs() / size).max() <= 1.2 * modes.error
 
 
-@pytest.mark.parametrize(("scheme", "time", "skip"), KINDS)
-def test_orders_are_fewer_than_terms_and_weights_are_tame(scheme: str, time: float, skip: int) -> None:
-    spec = spec_of(scheme, time, skip, random_orders(30))
-    modes = modes_of(spec)
-    assert len(modes) < chebyshev_coefficients(spec, 1e-7).shape[1]
+@pytest.mark.parametrize("kind", KINDS)
+def test_slopes_in_alpha_are_those_of_the_responses(kind: tuple[str, float, int, float]) -> None:
+    modes, frequency, slopes = modes_of(spec_of(*kind)), torch.linspace(0, 2, 33, dtype=D), []
+    values = values_of(modes, frequency)
+    for run in (lambda spec: modes.weights(spec) @ values, lambda spec: response(frequency, spec)):
+        alpha = random_orders(20).clamp(min=0.01).requires_grad_()
+        made = run(spec_of(*kind, alpha))
+        slopes.append(torch.stack([torch.autograd.grad(each.sum(), alpha, retain_graph=True)[0] for each in made.T]))
+    assert modes.slope_error <= 1e-4
+    assert (slopes[0] - slopes[1]).abs().max() <= 2e-4 * slopes[1].abs().max().clamp(min=1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_orders_are_fewer_than_terms_and_weights_are_tame(kind: tuple[str, float, int, float]) -> None:
+    modes = modes_of(spec_of(*kind))
+    assert len(modes) < chebyshev_coefficients(spec_of(*kind, random_orders(30)), 1e-7).shape[1]
     assert modes.largest_weight < 10
     assert modes.functions.abs().max() <= 1
 
@@ -118,6 +136,7 @@ def test_modes_serve_the_filter_that_they_were_made_for() -> None:
     for other, told in (
         (spec_of(time=4.0), "time must be 3.0, which the modes were made for, got 4.0"),
         (spec_of(skip=1), "skip must be 0"),
+        (spec_of(rate=2.0), "rate must be 1.0, which the modes were made for, got 2.0"),
         (spec_of("l1"), "scheme must be 'exact'"),
         (spec_of(alpha=1e-5), "alpha must be at least 0.0001, got 1e-05"),
     ):

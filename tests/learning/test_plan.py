@@ -7,6 +7,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ import pytest
 from fdmvgcl import FDMVGCL, Graph, Schedule
 from fdmvgcl.diffusion import rates
 from fdmvgcl.diffusion.cost import REFERENCE, Rates, Work, Workload
+from fdmvgcl.diffusion.group import ALONE
 from fdmvgcl.graphs.readers import outlook as outlooks
 from fdmvgcl.graphs.readers.outlook import Outlook, look_ahead
 from fdmvgcl.graphs.store import save_store
@@ -47,6 +49,25 @@ def test_a_plan_adds_up() -> None:
     assert record["memory"] == found.memory
     assert [phase["name"] for phase in record["phases"]] == [phase.name for phase in found.phases]
     assert [phase.name for phase in planned(report=False).phases][-1] == "writing"
+
+
+def test_small_graphs_end_with_a_verdict_that_trains_a_copy() -> None:
+    small = replace(MILLION, edges=10**5, nodes=10**4)
+    seconds = {phase.name: phase.seconds for phase in planned(small).phases}
+    assert seconds["verdict"] == pytest.approx(seconds["training"], rel=0.2)
+    assert "verdict" not in [phase.name for phase in planned(small, FDMVGCL(dim=64, epochs=0)).phases]
+
+
+def test_processes_share_the_work_in_blocks_with_a_basis_on_disk() -> None:
+    small = replace(MILLION, edges=10**6, nodes=10**5)
+    alone, two = (
+        {phase.name: phase for phase in plan_ahead(MODEL, small, 24 * GB, memory, False, group=group).phases}
+        for memory, group in ((GB, ALONE), (12 * GB, Mock(size=2)))
+    )
+    assert "on disk" in alone["basis"].why
+    assert alone["basis"].why == two["basis"].why
+    assert two["training"].seconds == pytest.approx(alone["training"].seconds / 2)
+    assert two["basis"].seconds < alone["basis"].seconds
 
 
 @pytest.mark.parametrize("field", ["edges", "nodes", "columns"])

@@ -40,7 +40,7 @@ from fdmvgcl.learning.prepare import Prepared, assemble
 from fdmvgcl.learning.settings import dotted
 from fdmvgcl.learning.training import Observer, Trainer
 from fdmvgcl.losses import unit_rows
-from fdmvgcl.machine import freed_blocks_kept, machine_memory, one_thread
+from fdmvgcl.machine import freed_blocks_kept, memory_share, one_thread
 from fdmvgcl.results.checkpoints import (
     Checkpointer,
     Interrupted,
@@ -122,7 +122,7 @@ def _lead(
 ) -> None:
     began = time.perf_counter()
     if options.level == "node" and not (options.resume and is_finished(folder, views=options.keep_views)):
-        foretell(source, model, reading, options, reporter)
+        foretell(source, model, reading, options, reporter, group)
     resources = _resources(options, folder, group)
     graph: Graph | GraphSet
     labelled: Labelled | GraphLabels | None
@@ -165,6 +165,7 @@ def _lead(
         if labelled.classes:
             folder.write_labels(graph.ids, labelled.labels, labelled.classes)
         _assess(graph, labelled, prepared, model, folder, reporter)
+    del prepared, pieces, written  # what comes takes memory of its own
     conclude(model, graph, folder, reporter)
     if options.report:
         report(folder, reporter, resources)
@@ -261,7 +262,7 @@ def _prepare(
         reporter.say(f"  {sentence}")
     if model.feature_settings.initialisation == "whitened":
         reporter.say("  whitening what neighbours differ in: eigenvectors of a matrix as wide as the features")
-    plan = plan_exactly(model, prepared, machine_memory())
+    plan = plan_exactly(model, prepared, memory_share())
     reporter.say(f"  training takes about {gigabytes(plan.memory)} of memory")
     if model.device.startswith("cpu"):
         heed(plan, reporter)
@@ -298,7 +299,7 @@ def _label_diagnostics(labelled: Labelled, seen: torch.Tensor | None) -> Observe
 def _resources(options: EmbedOptions, folder: ResultFolder, group: Group) -> Resources:
     """A folder of its own within the scratch folder, where others may work too."""
     assert options.scratch is not None
-    memory = machine_memory() // 2 if options.memory is None else options.memory
+    memory = memory_share() // 2 if options.memory is None else options.memory
     own = re.sub(r"\W", "-", str(folder.path.resolve())).strip("-")[-100:]
     return Resources(memory, options.scratch / own, group)
 

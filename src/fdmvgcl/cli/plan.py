@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from fdmvgcl.cli.console import Reporter, gigabytes
 from fdmvgcl.cli.presence import check_there
 from fdmvgcl.cli.sources import ReadOptions, Room, names_data_set, open_source
+from fdmvgcl.diffusion.group import ALONE, Group
 from fdmvgcl.diffusion.rates import measured
 from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.graphs.readers.opening import STDIN
 from fdmvgcl.graphs.readers.outlook import Outlook, look_ahead, outlook_of
 from fdmvgcl.learning.model import FDMVGCL
 from fdmvgcl.learning.plan import Plan, plan_ahead
-from fdmvgcl.machine import machine_memory
+from fdmvgcl.machine import memory_share
 
 if TYPE_CHECKING:
     from fdmvgcl.cli.embed import EmbedOptions
@@ -38,16 +39,18 @@ def plan(
         raise UserError(made.refusal)
 
 
-def foretell(source: str, model: FDMVGCL, reading: ReadOptions, options: "EmbedOptions", reporter: Reporter) -> None:
+def foretell(
+    source: str, model: FDMVGCL, reading: ReadOptions, options: "EmbedOptions", reporter: Reporter, group: Group
+) -> None:
     """Before anything is read, tell what takes longer than some seconds, and refuse what cannot be done."""
     if names_data_set(source) or source == STDIN or not os.path.exists(source):
         return
     outlook = look_ahead(source, reading.columns_of_edges, reading.features)
     if outlook is None:
         return
-    made = _planned(outlook, source, model, reading, options, reporter.remark, timed=False)
+    made = _planned(outlook, source, model, reading, options, reporter.remark, group, timed=False)
     if made.seconds > SOON:
-        made = _planned(outlook, source, model, reading, options, timed=True)
+        made = _planned(outlook, source, model, reading, options, group=group, timed=True)
         show(made, reporter)
     if model.device.startswith("cpu"):
         heed(made, reporter)
@@ -74,7 +77,7 @@ def show(plan: Plan, reporter: Reporter) -> None:
 
 def room_of(options: "EmbedOptions", tell: Callable[[str], None]) -> Room:
     """What reading may take."""
-    return Room(options.memory or machine_memory() // 2, options.scratch or Path("scratch"), options.reader, tell)
+    return Room(options.memory or memory_share() // 2, options.scratch or Path("scratch"), options.reader, tell)
 
 
 def duration(seconds: float) -> str:
@@ -104,6 +107,7 @@ def _planned(
     reading: ReadOptions,
     options: "EmbedOptions",
     tell: Callable[[str], None] = lambda text: None,
+    group: Group = ALONE,
     *,
     timed: bool,
 ) -> Plan:
@@ -115,11 +119,12 @@ def _planned(
     return plan_ahead(
         model,
         outlook,
-        machine_memory(),
+        memory_share(),
         room.memory,
         reading.directed,
         pieces=room.memory if in_pieces else None,
         report=options.report,
         free=shutil.disk_usage(there).free,
+        group=group,
         **more,
     )

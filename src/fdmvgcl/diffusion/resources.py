@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fdmvgcl.diffusion.group import ALONE, Group
-from fdmvgcl.machine import machine_memory
+from fdmvgcl.machine import memory_share
 
 # Of the memory, what a basis may take that is kept there while rows are worked on in blocks.
 _KEPT = 0.25
@@ -17,12 +17,12 @@ class Resources:
     """What work may take.
 
     Args:
-        memory: bytes; half of the machine's if not given.
+        memory: bytes; half of this process's share of the machine's if not given.
         scratch: a folder for what does not fit, which all processes share; None for a temporary one.
         group: the processes that share in it.
     """
 
-    memory: int = field(default_factory=lambda: machine_memory() // 2)
+    memory: int = field(default_factory=lambda: memory_share() // 2)
     scratch: Path | None = None
     group: Group = ALONE
 

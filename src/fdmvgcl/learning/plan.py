@@ -11,10 +11,12 @@ import torch
 
 from fdmvgcl.diffusion.basis import PANEL, ROWS
 from fdmvgcl.diffusion.cost import REFERENCE, Order, Rates, Work, Workload
+from fdmvgcl.diffusion.group import ALONE, Group
 from fdmvgcl.diffusion.linear import TOLERANCE
 from fdmvgcl.diffusion.resources import Resources
 from fdmvgcl.fractional.response import chebyshev_coefficients
 from fdmvgcl.graphs.readers.outlook import BY_DUCKDB, IN_MEMORY, Outlook
+from fdmvgcl.learning.knowledge import MOST_EDGES, MOST_NODES, WIDEST
 from fdmvgcl.learning.prepare import Prepared, choose_order, kept_in_blocks, make_spec, modes_of, workload
 from fdmvgcl.learning.structure import COLUMNS
 
@@ -24,9 +26,9 @@ if TYPE_CHECKING:
 # The estimate is rough, so only what is far beyond the machine is refused.
 REFUSED, CLOSE = 1.5, 0.7
 
-# Bytes: of a process with its libraries; of a node's id and of an entry of the adjacency in memory; of a value while
-# features are read; of a node while DuckDB numbers it, and of the pieces that it is given.
-_PROCESS, _ID, _ENTRY, _VALUE, _NUMBERED, _PIECES = 450e6, 70, 12, 14, 60, 300e6
+# Bytes: of a process with its libraries; of the neighbours on a map; of a node's id and of an entry of the adjacency in
+# memory; of a value while features are read; of a node while DuckDB numbers it, and of the pieces that it is given.
+_PROCESS, _MAP, _ID, _ENTRY, _VALUE, _NUMBERED, _PIECES = 600e6, 250e6, 70, 12, 14, 60, 300e6
 # Bytes on disk: of an edge while it is sorted; of a node in vectors and graph besides its numbers.
 _SORTED, _NAMED = 60, 24
 
@@ -35,8 +37,9 @@ _SORTED, _NAMED = 60, 24
 _READ, _PIECEWISE, _TEXT, _READ_VALUE, _SCALED, _NORMALISED, _LOOK = 6.0, 7.0, 6.0, 1.2, 0.8, 0.6, 0.05
 # Times that training streams all views; of an epoch, what embedding all takes in the end.
 _PASSES, _LAST = 20, 0.5
-# Seconds of the report whatever the graph, and dense operations a node and dimension for its exact neighbours.
-_REPORT, _NEIGHBOURS = 6.0, 2e4
+# Seconds whatever the graph, at the rates of reference: until the program is there, and of the report; dense operations
+# a node and dimension for exact neighbours.
+_START, _REPORT, _NEIGHBOURS = 3.0, 5.0, 2e4
 _WALK, _MOST_LOOKS = 2000, 1e10
 
 
@@ -132,6 +135,7 @@ def plan(
     report: bool = True,
     rates: Rates = REFERENCE,
     free: int | None = None,
+    processes: int = 1,
 ) -> Plan:
     """What this work takes.
 
@@ -148,6 +152,7 @@ def plan(
         report: whether one is made.
         rates: of the machine.
         free: bytes of disk that there are.
+        processes: how many share in the basis and in training.
     """
     graph = _PROCESS + _ENTRY * work.entries + _ID * work.nodes + 4 * work.feature_entries
     held = graph + 20 * work.entries + 4 * work.feature_entries  # with the operator and the features as they go in
@@ -159,13 +164,14 @@ def plan(
         disk = functions * work.nodes * _panels(work.features) * work.kept // 4 if stored else 0
         why = f"{functions} functions of {work.features} columns, {_bytes(work.basis_bytes)}"
         making = 4 * PANEL * work.nodes * (work.degree + 3) if stored or work.modes else 0
-        seconds = work.building.seconds(rates) + disk * rates.disk
+        seconds = work.building.seconds(rates) / processes + disk * rates.disk
         phases.append(_phase("basis", seconds, held + making + kept, disk, why + (" on disk" if stored else "")))
     epoch = {"project": work.projecting, "blocks": work.blocking}.get(order, work.diffusing).seconds(rates)
     epoch += Work(stream=4 * _PASSES * work.nodes * model.dim * model.views).seconds(rates)
     drawn = model.schedule.train_rows
     if drawn != "all" and order != "project":
         epoch *= min(1.0, drawn / work.nodes)
+    epoch /= processes
     needed = work.training_bytes(order) if training is None else training
     why = f"{model.epochs} epochs of {epoch:.2g} s; {model.views} views of {work.nodes} nodes in {model.dim} dimensions"
     why += f", {ROWS} at a time" if order == "blocks" else ""
@@ -174,14 +180,23 @@ def plan(
     why = f"vectors {_bytes(vectors)}, graph {_bytes(written - vectors)}"
     at_once = 0 if order == "blocks" else (2 + model.views) * vectors
     phases.append(_phase("writing", written * rates.disk, held + at_once, written, why))
+    if model.epochs and work.nodes <= MOST_NODES and work.entries <= 2 * MOST_EDGES:
+        share = min(1.0, WIDEST / model.dim)
+        seconds = share * (model.epochs + _LAST) * epoch + work.building.seconds(rates)
+        why = "a copy is trained without some edges, to see how well vectors know them"
+        phases.append(_phase("verdict", seconds, held + share * needed, 0, why))
     if report:
         seconds = _REPORT * rates.scan / REFERENCE.scan + _NEIGHBOURS * work.nodes * model.dim * rates.gemm
+        again = 0 if order == "project" or stored else work.basis_bytes
         why = "neighbours, clusters and spectra of a sample"
-        phases.append(_phase("report", seconds, held + graph - _PROCESS + 4 * vectors, 0, why))
+        memory = held + graph - _PROCESS + max(4 * vectors, again) + _MAP
+        phases.append(_phase("report", seconds, memory, 0, why))
     return Plan(tuple(phases), present, free, exact=outlook is None or outlook.exact)
 
 
-def plan_ahead(model: "FDMVGCL", outlook: Outlook, present: int, memory: int, directed: bool, **more: Any) -> Plan:
+def plan_ahead(
+    model: "FDMVGCL", outlook: Outlook, present: int, memory: int, directed: bool, group: Group = ALONE, **more: Any
+) -> Plan:
     """The same from what a file's head tells.
 
     Args:
@@ -189,6 +204,7 @@ def plan_ahead(model: "FDMVGCL", outlook: Outlook, present: int, memory: int, di
         outlook: of the file.
         memory: bytes that work may take.
         directed: whether edges keep their direction.
+        group: the processes that share in it, each of which takes so much memory.
     """
     width = outlook.columns or COLUMNS
     spec = make_spec(model.diffusion, model.time, 0)
@@ -196,10 +212,11 @@ def plan_ahead(model: "FDMVGCL", outlook: Outlook, present: int, memory: int, di
     entries = outlook.edges * (1 if directed else 2) + outlook.nodes
     size = outlook.nodes * width
     work = Workload(outlook.nodes, entries, width, size, True, model.dim, model.views, degree)
-    resources = Resources(memory)
+    resources = Resources(memory, group=group)
     order, work = choose_order(model, directed, spec, work, None, resources)
     more["stored"] = order == "blocks" and resources.stores(work.basis_bytes)
-    return plan(model, work, order, present, outlook=outlook, structure=not outlook.columns, **more)
+    more |= {"structure": not outlook.columns, "processes": group.size}
+    return plan(model, work, order, present, outlook=outlook, **more)
 
 
 def plan_exactly(model: "FDMVGCL", prepared: Prepared, present: int, **more: Any) -> Plan:
@@ -212,6 +229,7 @@ def plan_exactly(model: "FDMVGCL", prepared: Prepared, present: int, **more: Any
     work = replace(work, modes=None if modes is None else len(modes))
     work = kept_in_blocks(model, work) if prepared.in_blocks else work
     more["stored"] = prepared.in_blocks and prepared.resources.stores(work.basis_bytes)
+    more["processes"] = prepared.resources.group.size
     return plan(model, work, chosen.order_of_work, present, **more)
 
 
@@ -230,12 +248,13 @@ def _reading(work: Workload, outlook: Outlook, pieces: int | None, rates: Rates)
 
 
 def _preparing(work: Workload, structure: bool, held: float, rates: Rates) -> Phase:
-    seconds = rates.scan * (_NORMALISED * work.entries + _SCALED * work.feature_entries) + work.building.seconds(rates)
+    seconds = _START * rates.scan / REFERENCE.scan + work.building.seconds(rates)
+    seconds += rates.scan * (_NORMALISED * work.entries + _SCALED * work.feature_entries)
     more = 4.0 * work.feature_entries
     if structure:
         seconds += rates.scan * _LOOK * min(_MOST_LOOKS, 10.0 * work.nodes * min(_WALK, work.nodes))
         more = 3 * 4.0 * work.nodes * (COLUMNS + 16) + 40 * min(1e7 + 100 * work.nodes, work.nodes**2)
-    why = "the operator, features scaled" + (f", {COLUMNS} columns made of the edges" if structure else "")
+    why = "the program, the operator, features scaled" + (f", {COLUMNS} columns made of the edges" if structure else "")
     return _phase("preparing", seconds, held + more, 0, why)
 
 

@@ -171,11 +171,12 @@ class Prepared:
 
     def views_of(self, encoder: MultiViewEncoder, nodes: Tensor) -> Tensor:
         """An encoder's views of some nodes, (K, n, d)."""
-        if not self.in_blocks:
+        basis = self.block_basis if self.in_blocks else self.basis
+        if basis is None:
             return next(self.view_pieces(encoder))[:, nodes]
         ascending, places = nodes.unique(return_inverse=True)
         with torch.no_grad():
-            return encoder.project(self.block_basis.at(ascending).diffused(encoder.filter))[:, places]
+            return encoder.project(basis.at(ascending).diffused(encoder.filter))[:, places]
 
     def view_pieces(self, encoder: MultiViewEncoder) -> Iterator[Tensor]:
         """An encoder's views of all nodes, some (K, n, d) at a time, or all at once."""
