@@ -97,10 +97,11 @@ def measure(name: str, folder: Path, options: list[str]) -> dict[str, Any]:
     code = run(record, [*files, "-o", str(output), "--quiet", *options])
     whole = time.perf_counter() - start
     size = dict(zip(("nodes", "edges", "columns"), SIZES.get(name, CNR_SIZE), strict=True))
-    found = {"size": name, **size, "options": options, "exit": code, "machine": about, "seconds": whole}
-    if code == 0:
-        found["apart"] = apart(output, folder / name)
-        found["disk_bytes"] = sum(path.stat().st_size for path in output.rglob("*") if path.is_file())
+    if code != 0:
+        raise SystemExit(f"{name}: exit code {code}, nothing is recorded")
+    found = {"size": name, **size, "options": options, "machine": about, "seconds": whole}
+    found["apart"] = apart(output, folder / name)
+    found["disk_bytes"] = sum(path.stat().st_size for path in output.rglob("*") if path.is_file())
     shutil.rmtree(output, ignore_errors=True)
     return found | json.loads(record.read_text())
 

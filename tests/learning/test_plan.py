@@ -128,7 +128,7 @@ def test_what_does_not_fit_is_interpolated_or_done_in_blocks() -> None:
     wide = replace(MILLION, columns=240)
     narrow, full = (
         {phase.name: phase for phase in plan_ahead(model, wide, 48 * GB, memory * GB, False).phases}
-        for model, memory in ((FDMVGCL(dim=16), 33), (MODEL, 13))
+        for model, memory in ((FDMVGCL(dim=16), 23), (MODEL, 13))
     )
     for found in (narrow, full):
         assert "14 functions" not in found["basis"].why
@@ -186,6 +186,15 @@ def test_nodes_and_edges_are_told_from_the_head(
     assert found.text == (kind == "text")
     assert found.edges == pytest.approx(20_000, rel=0.05)
     assert found.nodes == pytest.approx(5000, rel=0.1)
+
+
+@pytest.mark.parametrize("kind", [pa.int32(), pa.uint64(), pa.string()], ids=str)
+def test_ends_of_an_edge_may_be_of_two_types(tmp_path: Path, kind: pa.DataType) -> None:
+    heads = pa.array([1, 2, 3]).cast(kind)
+    pq.write_table(pa.table({"source": pa.array([0, 0, 1]), "target": heads}), tmp_path / "edges.parquet")
+    found = look_ahead(tmp_path / "edges.parquet")
+    assert found is not None
+    assert (found.edges, found.nodes) == (3, 4)
 
 
 def test_a_file_of_features_tells_the_number_of_nodes(tmp_path: Path) -> None:

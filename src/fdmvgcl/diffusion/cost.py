@@ -129,11 +129,22 @@ class Workload:
             moments = 4 * 8 * self.views * self.dim**2
             return 2 * rows + 6 * views + 12 * weights + moments + 8 * self.feature_entries + 16 * self.entries
         views = 4 * self.nodes * self.dim * self.views
-        basis = 0 if order == "project" else self.basis_bytes
-        diffused = 0 if order == "project" else 4 * self.nodes * self.features * self.views
-        # views, projections, activations and the gradients of these, and blocks that were freed and stay with the
-        # process; features diffused for each view and their gradients; Adam's two moments beside weight and gradient
-        return 8 * views + 4 * diffused + 4 * weights + 8 * self.feature_entries + 16 * self.entries + basis
+        # Adam's two moments beside weight and gradient
+        kept = 4 * weights + 8 * self.feature_entries + 16 * self.entries
+        if order == "project":
+            # views, projections, activations and the gradients of these, and blocks that were freed and stay
+            return 8 * views + kept
+        return self.passing_bytes + kept + self.basis_bytes
+
+    @property
+    def passing_bytes(self) -> int:
+        """Of what an epoch makes and frees where features are diffused first, at its peak.
+
+        In the loss, views with their gradients beside the features diffused for each; in the projection's gradient,
+        these with theirs beside the views and theirs.
+        """
+        views, diffused = (4 * self.nodes * columns * self.views for columns in (self.dim, self.features))
+        return max(4 * views + diffused, 2 * views + 2 * diffused)
 
     def faster_order(self, memory_limit: int | None = None) -> Order:
         """The faster order whose basis fits the memory limit (half of the machine's memory if None)."""

@@ -19,6 +19,7 @@ from fdmvgcl.graphs.readers.outlook import BY_DUCKDB, IN_MEMORY, Outlook
 from fdmvgcl.learning.knowledge import MOST_EDGES, MOST_NODES, WIDEST
 from fdmvgcl.learning.prepare import Prepared, choose_order, kept_in_blocks, make_spec, modes_of, workload
 from fdmvgcl.learning.structure import COLUMNS
+from fdmvgcl.machine import AFFORDABLE
 
 if TYPE_CHECKING:
     from fdmvgcl.learning.model import FDMVGCL
@@ -173,6 +174,8 @@ def plan(
         epoch *= min(1.0, drawn / work.nodes)
     epoch /= processes
     needed = work.training_bytes(order) if training is None else training
+    if order in ("diffuse", "interpolate") and needed <= AFFORDABLE * present:
+        needed += work.passing_bytes  # blocks that were freed stay with the process
     why = f"{model.epochs} epochs of {epoch:.2g} s; {model.views} views of {work.nodes} nodes in {model.dim} dimensions"
     why += f", {ROWS} at a time" if order == "blocks" else ""
     phases.append(_phase("training", (model.epochs + _LAST) * epoch, graph + needed, 0, why))

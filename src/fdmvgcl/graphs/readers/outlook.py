@@ -110,7 +110,9 @@ def _nodes(table: Pieced, ends: tuple[int, int]) -> int:
         count += piece.num_rows
         if count >= _SAMPLE:
             break
-    both = [pa.chunked_array(column) for column in columns]
+    kinds = {chunk.type for column in columns for chunk in column}
+    common = kinds.pop() if len(kinds) == 1 else _shared(kinds)
+    both = [pc.cast(pa.chunked_array(column), common) for column in columns]
     together = pa.chunked_array([chunk for column in both for chunk in column.chunks])
     if count >= table.rows:
         return len(together.unique())
@@ -119,6 +121,12 @@ def _nodes(table: Pieced, ends: tuple[int, int]) -> int:
         lowest, highest = pc.min_max(together).as_py().values()
         found = min(found, highest - lowest + 1)
     return int(min(found, 2 * table.rows))
+
+
+def _shared(kinds: set[pa.DataType]) -> pa.DataType:
+    """What ids of two columns of several types can all be: the ends of an edge need not be stored alike."""
+    signed = all(pa.types.is_signed_integer(kind) for kind in kinds)
+    return pa.int64() if signed else pa.large_string()
 
 
 def _drawn_from(distinct: int, drawn: int) -> float:
