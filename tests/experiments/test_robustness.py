@@ -9,7 +9,8 @@ from fdmvgcl.attacks.scene import weak_attacks
 from fdmvgcl.experiments import RecordFile, carry_out, pending
 from fdmvgcl.experiments.robustness import METHODS, Robustness
 from fdmvgcl.experiments.robustness.attacks import ATTACKS
-from fdmvgcl.experiments.robustness.cells import Cell, cells
+from fdmvgcl.experiments.robustness.cells import Cell, cells, clean_scene
+from fdmvgcl.experiments.robustness.methods import trained
 from fdmvgcl.experiments.robustness.tables import minima, tables_of
 
 
@@ -17,10 +18,31 @@ def test_every_cell_is_declared_once() -> None:
     runs = Robustness().runs(("cora", "photo", "texas"), 2)
     keys = [tuple(run.key.items()) for run in runs]
     assert len(set(keys)) == len(keys)
-    for setting in ("evasion", "poisoning"):
-        rates = {each.rate for each in cells("cora") if each.attack == "metattack" and each.setting == setting}
-        assert rates == {0.0, 0.05, 0.1, 0.15, 0.2, 0.25}
+    rates = {each.rate for each in cells("cora") if each.attack == "metattack" and each.setting == "evasion"}
+    assert rates == {0.0, 0.05, 0.1, 0.15, 0.2, 0.25}
+    assert [each.rate for each in cells("cora") if each.attack == "metattack" and each.setting == "poisoning"] == [0.2]
+    assert len(Robustness().runs(Robustness.datasets, 1)) < 650
     assert {run.key["alpha"] for run in runs if run.key["attack"] == "certificate"} == {0.01, 0.2, 0.5, 1.0}
+
+
+def test_the_quick_are_run_before_those_that_compare_all_pairs_of_many_nodes() -> None:
+    runs = Robustness().runs(("cora", "actor"), 2)
+    dear = [run.key["dataset"] == "actor" and run.key["attack"] not in ("random", "prbcd", "nettack") for run in runs]
+    assert dear == sorted(dear)
+    assert [run.key["seed"] for run in runs if run.key["dataset"] == "cora"] == sorted(
+        run.key["seed"] for run in runs if run.key["dataset"] == "cora"
+    )
+
+
+def test_a_row_is_trained_once_and_its_flips_are_those_tried_on_others(
+    data_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FDMVGCL_DATA", str(data_root))
+    scene = clean_scene("texas", 0)
+    raw = trained(scene, "raw")
+    assert trained(clean_scene("texas", 0), "raw") is raw
+    attack = ATTACKS["adaptive prbcd"]
+    assert attack.make(scene, raw, 0.0) is attack.make(scene, raw, 0.0)
 
 
 def test_one_cell_is_run_kept_and_shown(data_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,7 @@ def certify(graph: Graph, victim: FrozenProbe, *, most: int = 5) -> Certificate:
     check_undirected(graph)
     if graph.weighted:
         raise ArgumentError("graph", "must have edges of weight 1 to be certified; it has others")
-    margins, offset = _linear(victim, graph)
+    margins, offset = before_diffusion(victim, graph)
     spec = victim.encoding.spec
     assert spec is not None
     law = np.clip(poisson_coefficients(spec, _TOLERANCE)[0].numpy(), 0, None)
@@ -122,7 +122,7 @@ def _worst_mean(graph: Graph, values: Floats, budget: int) -> Floats:
     return best
 
 
-def _linear(victim: FrozenProbe, graph: Graph) -> tuple[Floats, Floats]:
+def before_diffusion(victim: FrozenProbe, graph: Graph) -> tuple[Floats, Floats]:
     """Decision values before diffusion, (N, C), and what is added after it, (C,)."""
     encoding, probe = victim.encoding, victim.choice.probe
     assert probe is not None

@@ -411,7 +411,12 @@ Datasets = Annotated[
     list[str] | None,
     typer.Option("--datasets", help="Only these, separated by commas or named again; without it all.", metavar="A,B"),
 ]
-Seeds = Annotated[int, typer.Option("--seeds", help="Runs of each setting, seeds 0, 1, …", min=1, metavar="N")]
+Seeds = Annotated[
+    int | None,
+    typer.Option(
+        "--seeds", help="Runs of each setting, seeds 0, 1, …; without it 10, 3 of robustness.", min=1, metavar="N"
+    ),
+]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Runs at a time, one thread each.", min=1, metavar="N")]
 Methods = Annotated[
     list[str] | None,

@@ -28,7 +28,7 @@ from fdmvgcl.experiments.trials import write as write_trials
 def reproduce(
     name: str,
     datasets: Sequence[str] | None,
-    seeds: int,
+    seeds: int | None,
     output: Path | None,
     reporter: Reporter,
     *,
@@ -52,7 +52,7 @@ def reproduce(
         raise InputError(folder, "is a file; -o must name a folder")
     records = RecordFile(folder / "records.jsonl")
     reporter.say(f"{name}: {experiment.summary}")
-    runs = experiment.runs(chosen, seeds)
+    runs = experiment.runs(chosen, seeds or _usual_seeds(experiment))
     if isinstance(experiment, OfMethods):
         runs = _foreseen(runs, records, reporter, jobs)
     if isinstance(experiment, Foreseen) and (left := pending(runs, records)):
@@ -92,6 +92,10 @@ def tune(
     )
     chosen = len(set(choices(made)))
     reporter.say(f"wrote {path}: {chosen} of {len(made)} trials are chosen by some split")
+
+
+def _usual_seeds(experiment: Experiment) -> int:
+    return experiment.usual_seeds if isinstance(experiment, Foreseen) else 10
 
 
 def _of_methods(experiment: Experiment, names: Sequence[str]) -> Experiment:

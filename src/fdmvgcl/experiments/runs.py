@@ -66,7 +66,10 @@ class OfMethods(Experiment, Protocol):
 
 @runtime_checkable
 class Foreseen(Experiment, Protocol):
-    """An experiment that can say how long its runs take before there is any record."""
+    """An experiment of long runs: of few seeds, and it can say how long they take before there is any record."""
+
+    @property
+    def usual_seeds(self) -> int: ...
 
     def seconds(self, runs: Sequence[Run], records: RecordFile) -> float:
         """About how long these take in all."""

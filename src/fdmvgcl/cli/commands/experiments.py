@@ -23,7 +23,7 @@ def reproduce(
     name: o.ExperimentName,
     datasets: o.Datasets = None,
     methods: o.Methods = None,
-    seeds: o.Seeds = 10,
+    seeds: o.Seeds = None,
     output: o.Records = None,
     jobs: o.Jobs = 1,
     data_root: o.DataRoot = None,

@@ -1,6 +1,7 @@
 """Rows of the robustness tables: from a clean scene to a victim that is never trained again."""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from fdmvgcl.attacks import Encoding, FrozenProbe, SupervisedDiffusion, WhiteBox, train_supervised
 from fdmvgcl.attacks.scene import Scene
@@ -53,3 +54,9 @@ METHODS: Mapping[str, Callable[[Scene], WhiteBox]] = {
     "GCN": _gcn,
     "supervised diffusion": _supervised_diffusion,
 }
+
+
+@lru_cache(maxsize=2 * len(METHODS))
+def trained(scene: Scene, method: str) -> WhiteBox:
+    """A row on a clean scene, trained once for all attacks."""
+    return METHODS[method](scene)
