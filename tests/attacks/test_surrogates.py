@@ -11,7 +11,8 @@ from fdmvgcl.attacks.linear_surrogate import fit_linear, smoothing
 from fdmvgcl.attacks.metattack import MetaGradient
 from fdmvgcl.attacks.nettack import LinearSurrogate, alike, margins
 from fdmvgcl.attacks.pairs import all_pairs
-from fdmvgcl.attacks.surrogate import SupervisedDiffusion
+from fdmvgcl.attacks.surrogate import SupervisedDiffusion, SurrogateGCN, compressed
+from fdmvgcl.attacks.victim import dense_features, edge_tensors
 from fdmvgcl.datasets import Split
 
 from .conftest import planted, thirds
@@ -148,3 +149,12 @@ def test_networks_learn_and_the_same_seed_gives_the_same_one(make: type | None) 
     np.testing.assert_array_equal(
         found.decision(graph), train_supervised(graph, hidden, split, epochs=60, **more).decision(graph)
     )
+
+
+@pytest.mark.parametrize("make", [SurrogateGCN, SupervisedDiffusion])
+def test_features_without_their_zeros_give_the_same(make: type) -> None:
+    graph, _ = planted(20)
+    index, weight = edge_tensors(graph)
+    network = make(12, 3).eval()
+    found, wanted = (network(x, index, weight) for x in (compressed(graph), dense_features(graph)))
+    assert torch.allclose(found, wanted, atol=1e-6)

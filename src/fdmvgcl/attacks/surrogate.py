@@ -1,16 +1,18 @@
 """Graph networks trained with labels: what a black-box attack has for its victim, and victims to compare with."""
 
 import copy
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy import sparse
 from torch import Tensor, nn
 from torch_geometric.nn import GCNConv
 
 from fdmvgcl.attacks.budget import feature_table
-from fdmvgcl.attacks.victim import DifferentiableVictim, dense_features, edge_tensors
+from fdmvgcl.attacks.victim import DifferentiableVictim, edge_tensors
 from fdmvgcl.datasets import Split
 from fdmvgcl.diffusion.linear import apply_filter, make_filter
 from fdmvgcl.graphs.graph import Graph
@@ -29,7 +31,7 @@ class SurrogateGCN(nn.Module):
         self.second = GCNConv(hidden, classes)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor) -> Tensor:
-        x = nn.functional.dropout(_shares(x), DROPOUT, self.training)
+        x = _dropped(_shares(x), self.training)
         x = self.first(x, edge_index, edge_weight).relu()
         x = nn.functional.dropout(x, DROPOUT, self.training)
         found: Tensor = self.second(x, edge_index, edge_weight)
@@ -45,7 +47,7 @@ class SupervisedDiffusion(nn.Module):
         self.spec = make_filter(ALPHA, TIME)
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor) -> Tensor:
-        x = nn.functional.dropout(_shares(x), DROPOUT, self.training)
+        x = _dropped(_shares(x), self.training)
         operator = Operator.from_edges(edge_index, edge_weight, len(x))
         x = apply_filter(operator, self.into(x), self.spec).relu()
         found: Tensor = self.out(nn.functional.dropout(x, DROPOUT, self.training))
@@ -81,7 +83,7 @@ def train_supervised(
     """
     classes, goals = np.unique(labels[split.train], return_inverse=True)
     index, weight = edge_tensors(graph)
-    x, train, val = dense_features(graph), torch.from_numpy(split.train), torch.from_numpy(split.val)
+    x, train, val = compressed(graph), torch.from_numpy(split.train), torch.from_numpy(split.val)
     wanted, held = torch.from_numpy(goals), torch.from_numpy(labels[split.val])
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -105,5 +107,29 @@ def train_supervised(
     return TrainedVictim(network.eval(), classes)
 
 
+def compressed(graph: Graph) -> Tensor:
+    """X without its zeros: a training step is then as long as there are entries."""
+    x = sparse.csr_array(feature_table(graph))
+    parts = (torch.from_numpy(each) for each in (x.indptr, x.indices, x.data))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*Sparse CSR tensor support is in beta.*")
+        return torch.sparse_csr_tensor(*parts, x.shape, check_invariants=False)
+
+
 def _shares(x: Tensor) -> Tensor:
-    return x / x.abs().sum(1, keepdim=True).clamp(min=1e-12)
+    """Rows divided by their sums."""
+    if x.layout is torch.strided:
+        return x / x.abs().sum(1, keepdim=True).clamp(min=1e-12)
+    rows = torch.arange(len(x)).repeat_interleave(x.crow_indices().diff())
+    sums = torch.zeros(len(x)).index_add(0, rows, x.values().abs())
+    return _with_values(x, x.values() / sums[rows].clamp(min=1e-12))
+
+
+def _dropped(x: Tensor, training: bool) -> Tensor:
+    if x.layout is torch.strided:
+        return nn.functional.dropout(x, DROPOUT, training)
+    return _with_values(x, nn.functional.dropout(x.values(), DROPOUT, training))
+
+
+def _with_values(x: Tensor, values: Tensor) -> Tensor:
+    return torch.sparse_csr_tensor(x.crow_indices(), x.col_indices(), values, x.shape, check_invariants=False)

@@ -14,7 +14,7 @@ from fdmvgcl.attacks.surrogate import TrainedVictim
 from fdmvgcl.attacks.victim import dense_features, edge_tensors
 from fdmvgcl.graphs.graph import Graph
 
-BLOCK, EPOCHS, RESAMPLED = 250_000, 125, 100
+BLOCK, EPOCHS, RESAMPLED = 100_000, 125, 100
 
 
 def transfer_prbcd(
