@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fdmvgcl import Diffusion, Graph
@@ -25,7 +25,7 @@ from fdmvgcl.attacks import (
 )
 from fdmvgcl.attacks.objectives import Aim, tanh_margin
 from fdmvgcl.attacks.pairs import all_pairs, edge_pairs
-from fdmvgcl.attacks.relaxation import project
+from fdmvgcl.attacks.relaxation import largest, project
 from fdmvgcl.datasets import Split
 
 from .conftest import fitted, planted, thirds
@@ -194,3 +194,11 @@ def test_what_cannot_be_asked_is_refused(clean: tuple[Graph, np.ndarray, Split],
         pgd(victim, graph.with_features(np.full((40, 12), 0.5)), labels, split.test, Allowed(features=1))
     with pytest.raises(ValueError, match="a label that the victim knows"):
         pgd(victim, graph, np.full(40, 7), split.test, Allowed(edges=1))
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=30), st.integers(0, 31))
+def test_the_largest_are_those_of_a_full_sort(values: list[int], count: int) -> None:
+    floats = np.array(values, dtype=float)
+    found = floats[largest(floats, count)]
+    assert found.tolist() == sorted(values, reverse=True)[:count]

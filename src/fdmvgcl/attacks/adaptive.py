@@ -20,6 +20,7 @@ from fdmvgcl.attacks.relaxation import (
     Flips,
     edge_candidates,
     feature_candidates,
+    largest,
     one_a_node,
     relaxed,
     resampled_edges,
@@ -256,6 +257,6 @@ def _steepest(flips: Flips, slope: NDArray[np.float64], before: Pairs) -> Pairs:
     gain = slope * flips.direction
     if len(before):
         gain[np.isin(flips.places @ [1 << 32, 1], before @ [1 << 32, 1])] = 0  # no flip is taken back
-    order = np.argsort(-gain, kind="stable")[: 50 * flips.budget]
+    order = largest(gain, 50 * flips.budget)
     order = order[gain[order] > 0]
     return flips.places[order[one_a_node(flips.places[order], flips.budget)]]

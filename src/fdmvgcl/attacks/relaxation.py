@@ -43,13 +43,19 @@ class Flips:
 
     def best(self) -> Pairs:
         """The ``budget`` candidates of largest p above 0, the largest first, shape (≤ budget, 2)."""
-        order = np.argsort(-self.p, kind="stable")[: self.budget]
+        order = largest(self.p, self.budget)
         return self.places[order[self.p[order] > 0]]
 
     def drawn(self, rng: np.random.Generator) -> Pairs | None:
         """Each candidate with probability p; None if these are more than the budget."""
         taken = self.places[rng.random(len(self.p)) < self.p]
         return taken if len(taken) <= self.budget else None
+
+
+def largest(values: Floats, count: int) -> NDArray[np.int64]:
+    """Positions of the ``count`` largest, these first; of millions of pairs only these are sorted."""
+    chosen = np.argpartition(-values, count)[:count] if count < len(values) else np.arange(len(values))
+    return chosen[np.lexsort((chosen, -values[chosen]))]
 
 
 def project(p: Floats, budget: float) -> Floats:
