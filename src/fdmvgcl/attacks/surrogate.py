@@ -110,10 +110,10 @@ def train_supervised(
 def compressed(graph: Graph) -> Tensor:
     """X without its zeros: a training step is then as long as there are entries."""
     x = sparse.csr_array(feature_table(graph))
-    parts = (torch.from_numpy(each) for each in (x.indptr, x.indices, x.data))
+    indptr, columns, values = (torch.from_numpy(each) for each in (x.indptr, x.indices, x.data))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*Sparse CSR tensor support is in beta.*")
-        return torch.sparse_csr_tensor(*parts, x.shape, check_invariants=False)
+        return torch.sparse_csr_tensor(indptr, columns, values, x.shape, check_invariants=False)
 
 
 def _shares(x: Tensor) -> Tensor:

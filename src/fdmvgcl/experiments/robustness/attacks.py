@@ -41,24 +41,29 @@ class Adaptive:
 
     Args:
         kind: a name of :data:`fdmvgcl.attacks.scene.WHITE_BOX`.
-        features: whether it flips features, too, at the same rate of the ones.
+        features: how many features it flips besides, from the scene and the rate; None for none.
         told, paper: as for :class:`BlackBox`.
     """
 
     kind: str
-    features: bool
+    features: Callable[[Scene, float], int] | None
     told: str
     paper: str | None = None
 
     def make(self, scene: Scene, victim: WhiteBox, rate: float) -> Perturbation:
-        return _through_gradients(self, scene, victim, rate)
+        found: Perturbation = _through_gradients(self, scene, victim, rate)  # type: ignore[arg-type]
+        return found
 
 
 @lru_cache(maxsize=len(METHODS))
 def _through_gradients(attack: Adaptive, scene: Scene, victim: WhiteBox, rate: float) -> Perturbation:
     """Kept, as the flips made through one row's gradients are tried on the others, too."""
-    ones = feature_budget(scene.graph, rate) if attack.features else 0
-    return scene.adaptive(attack.kind, victim, Allowed(scene.budget(rate), ones))
+    features = attack.features(scene, rate) if attack.features else 0
+    return scene.adaptive(attack.kind, victim, Allowed(scene.budget(rate), features))
+
+
+def _share_of_ones(scene: Scene, rate: float) -> int:
+    return feature_budget(scene.graph, rate)
 
 
 def _named(kind: str) -> Callable[[Scene, float], Perturbation]:
@@ -115,7 +120,7 @@ def _nettack_targets(scene: Scene, rate: float) -> Perturbation:
     return nettack(scene.graph, scene.labels, scene.split, targets, FLIPS_A_TARGET)
 
 
-_PRBCD = Adaptive("prbcd", False, "through the row's own gradients, test nodes, true labels")
+_PRBCD = Adaptive("prbcd", None, "through the row's own gradients, test nodes, true labels")
 
 ATTACKS: Mapping[str, BlackBox | Adaptive] = {
     "random": BlackBox(_named("random"), "random edges are added", paper="random"),
@@ -147,7 +152,12 @@ ATTACKS: Mapping[str, BlackBox | Adaptive] = {
     ),
     f"prbcd on {OURS}": BlackBox(_from_ours, f"made with the gradients of {OURS} for all rows"),
     "adaptive prbcd": _PRBCD,
-    "adaptive greedy": Adaptive("greedy", False, "the same, whole flips one after the other"),
-    "white pgd": Adaptive("pgd", True, "features flipped, too, at the same rate of the ones", "white pgd"),
-    "white prbcd": Adaptive("prbcd", True, "features flipped, too, at the same rate of the ones", "white prbcd"),
+    "adaptive greedy": Adaptive("greedy", None, "the same, whole flips one after the other"),
+    "white pgd": Adaptive(
+        "pgd", _share_of_ones, "features flipped, too, at the same rate of the ones", "white pgd"
+    ),
+    "white prbcd": Adaptive(
+        "prbcd", _share_of_ones, "features flipped, too, at the same rate of the ones", "white prbcd"
+    ),
+    "white prbcd, few": Adaptive("prbcd", Scene.budget, "as many features flipped as edges", "white prbcd"),
 }  # fmt: skip

@@ -23,7 +23,7 @@ RATES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
 # In the order of what they tell: the first are what the table's minimum mostly comes from.
 _ADAPTIVE = ("adaptive prbcd", "adaptive greedy", f"prbcd on {OURS}")
 _ON_BLACK = ("random", "prbcd", *_ADAPTIVE, "nettack", "metattack")
-_ON_WHITE = ("random", "prbcd", *_ADAPTIVE, "white prbcd", "white pgd")
+_ON_WHITE = ("random", "prbcd", *_ADAPTIVE, "white prbcd, few", "white prbcd", "white pgd")
 
 # Other readings of the paper's words, on two data sets.
 _READINGS = ("nettack, targets", "prbcd, own labels", "prbcd, training nodes", "dice")
