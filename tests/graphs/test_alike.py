@@ -89,3 +89,14 @@ def test_a_model_joins_new_graphs_too_and_its_file_keeps_that(tmp_path: Path) ->
     assert again.diffusion.joins == 0.5
     np.testing.assert_array_equal(joined.transform(new), again.transform(new))
     assert joined.operator(new).nnz > plain.operator(new).nnz
+
+
+def test_joins_hide_no_neighbours_that_differ() -> None:
+    rng = np.random.default_rng(0)
+    table = (rng.random((120, 20)) < np.where(rng.integers(0, 2, 120)[:, None] == np.arange(20) % 2, 0.6, 0.2)) * 1.0
+    ends = np.triu(rng.random((120, 120)) < 0.04, 1)
+    graph = Graph.from_scipy((ends + ends.T).astype(float), table)
+    models = [FDMVGCL(dim=8, views=2, epochs=1, diffusion=Diffusion(joins=joins)).fit(graph) for joins in (0.0, 0.5)]
+    plain, joined = ((model.chosen_.skip, model.chosen_.skip_weight) for model in models)
+    assert plain == joined
+    assert plain[0] == 1

@@ -196,11 +196,13 @@ def prepare(
     if structure == "none" and table.features is None:
         raise ArgumentError("structure", "must be auto or only for a graph without features, got 'none'")
     operator = _operator(model, graph)
-    transform = FeatureTransform.fit(table, model.feature_settings.scaling, operator=operator, seed=int(model.seed))
+    # Joins are made of the features, which would foretell themselves through them.
+    edges = _operator_of(model, graph) if settings.joins else operator
+    transform = FeatureTransform.fit(table, model.feature_settings.scaling, operator=edges, seed=int(model.seed))
     if transform.columns and model.feature_settings.scaling == "auto":
         told.append(_SCALINGS_TOLD[transform.scaling])
     open_yet = settings.skip == "auto" or structure == "auto"
-    found = _foresight(model, table, transform, operator) if open_yet else None
+    found = _foresight(model, table, transform, edges) if open_yet else None
     skip, weight = _skip(settings, found, told)
     reason, longer = _structure(transform, table, structure, found)
     if reason and transform.structure is None:
@@ -303,9 +305,12 @@ def assemble(
 
 
 def _operator(model: "FDMVGCL", graph: Graph) -> Operator:
+    return _operator_of(model, with_joins(graph, model.diffusion.joins))
+
+
+def _operator_of(model: "FDMVGCL", graph: Graph) -> Operator:
     prototype = prototype_of(model.diffusion, model.dim) or Dynamics()
     normalisation = model.diffusion.normalisation or prototype.normalisation
-    graph = with_joins(graph, model.diffusion.joins)
     return graph.operator(normalisation, model.diffusion.self_loops or prototype.self_loops)
 
 
