@@ -12,6 +12,8 @@ from fdmvgcl.experiments import EXPERIMENTS, OfMethods, RecordFile, carry_out, t
 from fdmvgcl.experiments.benchmark import Benchmark, benchmark
 from fdmvgcl.experiments.budget import FEWER_SEEDS
 from fdmvgcl.experiments.entrants import Embedded, Vectors
+from fdmvgcl.experiments.method_table import scored_row
+from fdmvgcl.experiments.tables import MISSING
 from fdmvgcl.experiments.task_table import BARE, GROUPS, LINKS
 from fdmvgcl.graphs.held_out import hide_edges
 from fdmvgcl.learning.model import FDMVGCL
@@ -102,3 +104,8 @@ def test_runs_make_records_that_are_not_made_again(tmp_path: Path) -> None:
     assert list(carry_out(runs, records)) == []
     TASKS.render(records, tmp_path)
     assert (tmp_path / "tasks.txt").exists()
+
+
+def test_one_method_alone_is_the_best_of_nothing() -> None:
+    assert scored_row("cora", {"dgi": 0.8, "grace": None, "gcn": 0.9}) == ["cora", "80.0", MISSING, "90.0"]
+    assert scored_row("cora", {"dgi": 0.8, "grace": 0.7, "gcn": 0.9}) == ["cora", "**80.0**", "70.0", "90.0"]

@@ -101,11 +101,11 @@ def _accuracies(records: RecordFile, datasets: Sequence[str], row: str) -> Table
 
 
 def scored_row(name: str, means: Mapping[str, float | None]) -> list[str]:
-    """A data set's means by method, the best of the label-free ones bold; empty where none of those is known."""
+    """A data set's means by method, the best of several label-free ones bold; empty where none of those is known."""
     known = [mean for method, mean in means.items() if method in METHODS and mean is not None]
     if not known:
         return []
-    best = percent(max(known))
+    best = percent(max(known)) if len(known) > 1 else None
     bold = {method for method, mean in means.items() if method in METHODS and percent(mean) == best}
     return [name, *(f"**{percent(mean)}**" if method in bold else percent(mean) for method, mean in means.items())]
 
