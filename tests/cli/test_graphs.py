@@ -151,6 +151,18 @@ def test_labels_of_a_folder_that_cannot_be_cut_into_folds_are_refused_before_wor
 
 
 @pytest.mark.usefixtures("tables")
+def test_tables_come_through_a_pipe_and_in_another_encoding() -> None:
+    text = Path("edges.csv").read_text().replace("O'Brien", "Zoë")
+    Path("western.csv").write_bytes(text.encode("cp1252"))
+    assert run("embed", "western.csv", "--encoding", "cp1252", *SMALL, "--no-report", "-o", "western")[1] is None
+    arguments = ["embed", "-", *SMALL, "--no-report", "-o", "piped"]
+    assert CliRunner().invoke(cli.app, arguments, input=text.encode()).exit_code == 0
+    western, piped = (pq.read_table(f"{folder}/embeddings.parquet") for folder in ("western", "piped"))
+    assert western.equals(piped)
+    assert "Zoë" in western["id"].to_pylist()
+
+
+@pytest.mark.usefixtures("tables")
 def test_what_does_not_fit_the_model_names_its_file() -> None:
     assert run("embed", "edges.csv", *SMALL, "--no-report", "-o", "out")[1] is None
     message = "nodes.csv: the model knows no feature column 'weight_of_node', which the graph has"

@@ -19,6 +19,7 @@ from fdmvgcl.evaluation.graph_controls import graph_controls, size_rows
 from fdmvgcl.evaluation.graphs import FoldScores, fold_scores, kernels_of, majority_scores, stratified_folds
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.readers import read_labels
+from fdmvgcl.graphs.readers.opening import STDIN
 from fdmvgcl.graphs.readers.tu import is_tu_folder, read_tu
 from fdmvgcl.learning.graph_level import read_out
 from fdmvgcl.learning.model import FDMVGCL
@@ -26,6 +27,7 @@ from fdmvgcl.results.outputs import ResultFolder
 
 # Kernels have a number for each pair of graphs; more are drawn from, which is told.
 MOST_EVALUATED = 2000
+_OF_TABLES = ("features", "directed", "weight", "fill_missing", "encoding")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,11 +73,11 @@ def open_graphs(source: str, options: ReadOptions, data_root: Path | None = None
         found = read_tu(source)
         labels = None if found.labels is None else _coded(found.graphs, found.graphs.ids, found.labels)
         return OpenedGraphs(found.graphs, labels)
-    if not Path(source).exists() and os.sep not in source and not os.path.splitext(source)[1]:
+    if source != STDIN and not Path(source).exists() and os.sep not in source and not os.path.splitext(source)[1]:
         raise InputError(
             source, f"is neither a file nor a data set of many graphs{near_misses(source, graph_datasets())}"
         )
-    other = [name for name in options.given if name not in ("features", "directed", "weight", "fill_missing")]
+    other = [name for name in options.given if name not in _OF_TABLES]
     if other:
         raise UserError(f"--{other[0].replace('_', '-')} is for one graph; tables of many always have a header")
     return OpenedGraphs(
@@ -85,6 +87,7 @@ def open_graphs(source: str, options: ReadOptions, data_root: Path | None = None
             directed=options.directed,
             weight=options.weight,
             fill_missing=options.fill_missing,
+            encoding=options.encoding,
         )
     )
 

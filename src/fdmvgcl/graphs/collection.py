@@ -204,11 +204,12 @@ class GraphSet:
         directed: bool = False,
         weight: str | None = None,
         fill_missing: bool = False,
+        encoding: str | None = None,
     ) -> "GraphSet":
         """From tables with a column ``graph``; see :func:`fdmvgcl.graphs.readers.many.read_graphs`."""
         from fdmvgcl.graphs.readers.many import read_graphs
 
-        return read_graphs(edges, nodes, directed=directed, weight=weight, fill_missing=fill_missing)
+        return read_graphs(edges, nodes, directed=directed, weight=weight, fill_missing=fill_missing, encoding=encoding)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the block graph's file with the graphs' ids in it."""

@@ -28,6 +28,7 @@ def read_graphs(
     directed: bool = False,
     weight: str | None = None,
     fill_missing: bool = False,
+    encoding: str | None = None,
 ) -> GraphSet:
     """Graphs from a table of edges, and perhaps one of nodes; the same graphs in any format give the same arrays.
 
@@ -42,9 +43,10 @@ def read_graphs(
         directed: keep the direction of edges.
         weight: the column of the weights; ``weight``, if there is one, when not given.
         fill_missing: let nodes have no row of features: all their cells are blank.
+        encoding: of text; None is UTF-8, or what a byte-order mark says.
     """
-    edge_table = open_table(edges, _EDGES, "graph, source and target")
-    node_table = None if nodes is None else open_table(nodes, _NODES, "graph and id")
+    edge_table = open_table(edges, _EDGES, "graph, source and target", encoding=encoding)
+    node_table = None if nodes is None else open_table(nodes, _NODES, "graph and id", encoding=encoding)
     ends, graph = find_ends(edge_table), edge_table.find(GRAPH)
     column = find_weight(edge_table, weight)
     if node_table is not None:
