@@ -179,9 +179,17 @@ class TestPredict:
             "at least two classes among the graph's nodes, got only 'a'" in run("predict", club, "--labels", one).error
         )
         one.write_text("id,label\nm5,a\nm6,b\n")
-        assert "at least 6 nodes must have a label, got 2" in run("predict", club, "--labels", one).error
+        assert run("predict", club, "--labels", one).error.startswith(
+            "one.csv: at least 6 nodes must have a label, got 2"
+        )
         told = run("predict", club, "--labels", "some.csv", "-o", "some.csv", "--force").error
         assert "must not be its output" in told
+
+    def test_numbers_are_told_to_be_classes(self, club: Path) -> None:
+        Path("ages.csv").write_text("id,label\n" + "".join(f"m{n},{20 + n // 1.2:.1f}\n" for n in range(2, 33)))
+        told = done("predict", club, "--labels", "ages.csv").err
+        assert "distinct numbers is taken for a class; evaluate foretells numbers" in told
+        assert "is taken for a class" not in done("predict", club, "--labels", "some.csv").err
 
 
 class TestLinks:

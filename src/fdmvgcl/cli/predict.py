@@ -4,12 +4,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from fdmvgcl.analysis.predictions import Predictions
 from fdmvgcl.analysis.predictions import predict as find
 from fdmvgcl.cli.answers import Wanted, deliver, tell
 from fdmvgcl.cli.console import Reporter
 from fdmvgcl.cli.folder_labels import labels_of
 from fdmvgcl.cli.graphs import plain_rows
+from fdmvgcl.errors import InputError, UserError
+from fdmvgcl.evaluation.targets import numeric_target
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.graph_file import load_either
@@ -33,11 +37,14 @@ def predict(
     known = labels_of(folder, labels, graph, reporter, data_root, encoding)
     assert known is not None
     codes, classes = known
+    numbers, _ = numeric_target([classes[code] for code in codes[codes >= 0]])
+    if numbers is not None:
+        reporter.warn(f"each of {len(classes)} distinct numbers is taken for a class; evaluate foretells numbers")
     with VectorFile(folder.embeddings) as file:
         z = file.read("z")
     controls = _controls(graph)
     with reporter.busy("training the probe, with cross-validation and controls"):
-        found = find(z, codes, controls, seed=seed)
+        found = _found(z, codes, controls, labels, seed)
     tell(found.standing, reporter)
     accuracy = found.standing.ours.mean
     reporter.remark(
@@ -57,6 +64,15 @@ def predict(
         "probability": found.certainty[rest].tolist(),
     }
     deliver(table, facts, wanted, reporter, text_columns=(0, 1))
+
+
+def _found(
+    z: NDArray[np.float32], codes: NDArray[np.int64], controls: dict[str, Any], labels: str, seed: int
+) -> Predictions:
+    try:
+        return find(z, codes, controls, seed=seed)
+    except UserError as error:
+        raise InputError(labels, str(error)) from None
 
 
 def _controls(graph: Graph | GraphSet) -> dict[str, Any]:
