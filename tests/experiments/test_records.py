@@ -85,6 +85,28 @@ def test_kill_leaves_no_worker_behind(tmp_path: Path) -> None:
     _wait(lambda: not any(folder.exists() for folder in folders))
 
 
+def test_an_interrupted_experiment_leaves_tables_of_what_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupted:
+        name, summary, datasets = "interrupted", "one run, then Ctrl-C", ("karate",)
+
+        def runs(self, datasets: tuple[str, ...], seeds: int) -> list[Run]:
+            def stop() -> dict[str, int]:
+                raise KeyboardInterrupt
+
+            return [*_runs([], 1), Run({"number": 1}, stop)]
+
+        def render(self, records: RecordFile, folder: Path) -> list[Path]:
+            (folder / "table.md").write_text(f"{len(records.records)} record")
+            return [folder / "table.md"]
+
+    monkeypatch.setitem(EXPERIMENTS, "interrupted", Interrupted())
+    with pytest.raises(KeyboardInterrupt):
+        reproduce("interrupted", None, 1, tmp_path / "out", Reporter(quiet=True))
+    assert (tmp_path / "out" / "table.md").read_text() == "1 record"
+
+
 def _wait(done: Callable[[], bool]) -> None:
     deadline = time.monotonic() + 300  # processes begin slowly on a busy machine
     while not done():

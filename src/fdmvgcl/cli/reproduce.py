@@ -36,7 +36,7 @@ def reproduce(
     jobs: int = 1,
     data_root: Path | None = None,
 ) -> None:
-    """Make the records of an experiment that are missing, and its tables and figures from all of them."""
+    """Make the records of an experiment that are missing, and its tables and figures from all there are in the end."""
     _use(data_root)
     known = EXPERIMENTS | STUDIES
     if name not in known:
@@ -57,7 +57,16 @@ def reproduce(
         runs = _foreseen(runs, records, reporter, jobs)
     if isinstance(experiment, Foreseen) and (left := pending(runs, records)):
         reporter.remark(f"about {_duration(experiment.seconds(left, records) / jobs)} to go, give or take a half")
-    _make(runs, records, reporter, jobs)
+    try:
+        _make(runs, records, reporter, jobs)
+    except KeyboardInterrupt:
+        if records.records:
+            _render(experiment, records, folder, reporter)
+        raise
+    _render(experiment, records, folder, reporter)
+
+
+def _render(experiment: Experiment, records: RecordFile, folder: Path, reporter: Reporter) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path in experiment.render(records, folder):
         reporter.say(f"wrote {path}")
