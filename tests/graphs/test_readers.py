@@ -5,10 +5,12 @@ import csv
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pv
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
@@ -596,3 +598,19 @@ def test_damaged_files_raise_only_input_errors(
     if data.draw(st.booleans()):
         content = content[: data.draw(st.integers(0, len(content)))]
     attempt(write(tmp_path_factory.mktemp("damaged") / f"file{ending}", bytes(content)))
+
+
+def test_arrow_reads_memory_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a thread of it that still holds some when Python ends aborts the process."""
+    path, held, read = tmp_path / "edges.csv", [], pv.read_csv
+    path.write_text("source,target\n" + "a,b\n" * 100_000)
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        held.append(pa.total_allocated_bytes())
+        return read(*args, **kwargs)
+
+    before = pa.total_allocated_bytes()
+    monkeypatch.setattr(pv, "read_csv", watched)
+    Graph.read(path)
+    assert held
+    assert min(held) - before >= path.stat().st_size
