@@ -26,10 +26,7 @@ _WEAK_NOTE = (
     f"*{WEAK}*: the attack knows more than another that leaves less. That tells of the attack, not of the row: "
     "adaptive should be at most transfer (prbcd), and that at most random edges."
 )
-_LARGE = (
-    "Greedy and PGD look at all pairs of nodes, or, where these are too many, at 200 000 random ones at a time. On "
-    "graphs of more than 4000 nodes Metattack takes ten flips from a gradient."
-)
+_LARGE = "Greedy and PGD look at all pairs of nodes, or, where these are too many, at 200 000 random ones at a time."
 
 
 def tables_of(records: RecordFile, name: str) -> list[Table]:
@@ -81,7 +78,7 @@ def _under_attack(records: RecordFile, name: str) -> Table:
             *(each if each == MISSING else f"**{each}**" for each in lowest),
         ]
     )
-    readings = "; ".join(f"{cell.attack}: {ATTACKS[cell.attack].told}" for cell in dict.fromkeys(found))
+    readings = "; ".join(f"{name}: {ATTACKS[name].told}" for name in dict.fromkeys(cell.attack for cell in found))
     least = "The least is of evasion by edges alone, all test nodes scored, seed by seed, where a row has all of it."
     notes = [_GENERAL, f"{readings}.", least, *([_WEAK_NOTE] if any(weak.values()) else []), _LARGE]
     header = ("attack", "setting", *(f"paper's {method}" for method in PRINTED), *METHODS)
