@@ -15,6 +15,7 @@ from fdmvgcl.experiments.entrants import Embedded, Vectors
 from fdmvgcl.experiments.method_table import scored_row
 from fdmvgcl.experiments.tables import MISSING
 from fdmvgcl.experiments.task_table import BARE, GROUPS, LINKS
+from fdmvgcl.figures.drawing import label_points, panels
 from fdmvgcl.graphs.held_out import hide_edges
 from fdmvgcl.learning.model import FDMVGCL
 
@@ -109,3 +110,15 @@ def test_runs_make_records_that_are_not_made_again(tmp_path: Path) -> None:
 def test_one_method_alone_is_the_best_of_nothing() -> None:
     assert scored_row("cora", {"dgi": 0.8, "grace": None, "gcn": 0.9}) == ["cora", "80.0", MISSING, "90.0"]
     assert scored_row("cora", {"dgi": 0.8, "grace": 0.7, "gcn": 0.9}) == ["cora", "**80.0**", "70.0", "90.0"]
+
+
+def test_names_beside_a_picture_do_not_overlap() -> None:
+    _, axes = panels(1, 1)
+    panel: Any = axes[0, 0]
+    points = [(1.0, y, name, "black") for y, name in ((80.0, "first"), (80.1, "second"), (50.0, "third"))]
+    for x, y, *_ in points:
+        panel.plot(x, y, "o")
+    label_points(panel, points)
+    first, second, third = (text.xyann[1] for text in panel.texts)
+    assert first + 0.05 < second
+    assert third < first

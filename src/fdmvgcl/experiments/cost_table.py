@@ -10,7 +10,7 @@ from fdmvgcl.experiments.method_table import NAMES
 from fdmvgcl.experiments.records import RecordFile
 from fdmvgcl.experiments.tables import MISSING, Table, percent, write_tables
 from fdmvgcl.figures import INK, SOFT, TEN
-from fdmvgcl.figures.drawing import describe, panels
+from fdmvgcl.figures.drawing import describe, label_points, panels
 from fdmvgcl.methods import METHODS
 from fdmvgcl.methods.registry import OURS
 
@@ -98,12 +98,14 @@ def _draw(compared: Mapping[str, Medians]) -> Figure:
     """Accuracy against seconds of training, a panel a data set, a dot a method; up and to the left is better."""
     figure, axes = panels(1, len(compared), width=3.6, height=3.0)
     for panel, (dataset, found) in zip(axes[0], compared.items(), strict=True):
+        points = []
         for method, each in found.items():
             place = (each["train_seconds"], 100 * each["accuracy"])
             dot, ink, size = (TEN[0], INK, 7) if method == OURS else (SOFT, SOFT, 5)
             panel.plot(*place, "o", color=dot, markersize=size)
-            panel.annotate(NAMES[method], place, xytext=(5, 4), textcoords="offset points", fontsize=7.5, color=ink)
+            points.append((*place, NAMES[method], ink))
         panel.set_xscale("log")
-        panel.margins(x=0.25, y=0.15)
+        panel.margins(x=0.1, y=0.1)
+        label_points(panel, points)
         describe(panel, dataset, "training, s", "test accuracy, %" if panel is axes[0, 0] else "")
     return figure

@@ -54,10 +54,10 @@ def points(difference: Difference | None) -> str:
     """A difference of shares in points, ``+1.2 (-0.3 to +2.7)``; without an interval where there is none."""
     if difference is None:
         return MISSING
-    mean = f"{100 * difference.mean:+.1f}"
+    mean = f"{100 * difference.mean:+z.1f}"
     if difference.low is None or difference.high is None:
         return mean
-    return f"{mean} ({100 * difference.low:+.1f} to {100 * difference.high:+.1f})"
+    return f"{mean} ({100 * difference.low:+z.1f} to {100 * difference.high:+z.1f})"
 
 
 BESIDE_PAPER = ("paper", "measured", "± seeds", "untrained", "training adds")

@@ -47,13 +47,32 @@ def describe(axes: Axes, title: str = "", x: str = "", y: str = "") -> None:
 
 def label_ends(axes: Axes, ends: Sequence[tuple[float, str, Any]]) -> None:
     """Names at the right edge, each at the height (in data) where its line ends, pushed apart if they would overlap."""
-    heights = [
-        axes.transAxes.inverted().transform(axes.transData.transform((axes.get_xlim()[1], y)))[1] for y, *_ in ends
-    ]
-    places = _apart([float(np.clip(height, 0, 1)) for height in heights], _LABEL_HEIGHT)
+    places = _apart([_height(axes, y) for y, *_ in ends], _LABEL_HEIGHT)
     for place, (_, name, colour) in zip(places, ends, strict=True):
         ink = [0.8 * channel for channel in mpl.colors.to_rgb(colour)]  # text needs more contrast than a line
         axes.annotate(name, (1.02, place), xycoords="axes fraction", color=ink, fontsize=7.5, va="center")
+
+
+def label_points(axes: Axes, points: Sequence[tuple[float, float, str, Any]]) -> None:
+    """Names of points (x, y) at the right edge in the order of their heights, a hair from each to its point."""
+    places = _apart([_height(axes, y) for _, y, *_ in points], _LABEL_HEIGHT)
+    for place, (x, y, name, colour) in zip(places, points, strict=True):
+        axes.annotate(
+            name,
+            (x, y),
+            xytext=(1.02, place),
+            textcoords="axes fraction",
+            color=colour,
+            fontsize=7.5,
+            va="center",
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.3, "shrinkB": 3, "relpos": (0, 0.5)},
+        )
+
+
+def _height(axes: Axes, y: float) -> float:
+    """Of a number on the axis, as a share of the panel from below."""
+    data = axes.transData.transform((axes.get_xlim()[1], y))
+    return float(np.clip(axes.transAxes.inverted().transform(data)[1], 0, 1))
 
 
 def _apart(wanted: Sequence[float], gap: float) -> list[float]:
