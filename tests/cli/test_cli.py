@@ -814,6 +814,12 @@ def test_a_table_of_any_columns_goes_through(edges: Path) -> None:
     ids, z = embedding(Path("x.parquet"))
     assert ids == ["x"]
     assert np.isfinite(z).all()
+    Path("few.csv").write_text("source,target\nx,y\n")  # too few rows to tell a category or a date by themselves
+    Path("fews.csv").write_text("id,score,city,joined,more\nx,0.5,Rome,2024-05-05,1\ny,1,Paris,,b\n")
+    told = done("transform", "out", "few.csv", "--features", "fews.csv", "-o", "few.parquet").out
+    assert "city: 3 categories; joined: date (days, periods)" in told
+    assert "columns not known from training, not used: 'more'" in told
+    assert "city: in none of its categories, as training did not know them: 'Paris'" in told
     kept = done("embed", edges, "--features", "nodes.csv", "--drop", "city,joined", *SMALL, "-o", "few").out
     assert "1 feature," in kept
     assert (

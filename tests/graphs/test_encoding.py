@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -36,8 +37,37 @@ def test_numbers_stay_and_blanks_become_the_mean_and_are_marked() -> None:
 
 def test_decimal_commas_where_commas_cannot_part_cells() -> None:
     assert encoded(table(x=["1,5", "2", "-,25"]))["x"] == [1.5, 2, -0.25]
-    with pytest.raises(UserError, match=r"left out: x \(its texts are all different"):
+    with pytest.raises(UserError, match=r"x' holds numbers written like '1,5' in row 1; write them with digits and a"):
         encoded(table(x=["1,5", "2,5", "3,5"]), decimal_comma=False)
+
+
+@pytest.mark.parametrize(
+    ("cells", "first"),
+    [
+        (["12%", "7%", "12%"], "'12%' in row 1"),
+        (["5 %", "7 %"], "'5 %' in row 1"),
+        (["$3", "$1,000"], "'$3' in row 1"),
+        (["20 €", "20 €", "9,50 €"], "'20 €' in row 1"),
+        (["900", "1,000"], "'1,000' in row 2"),
+        (["900,5", "1.000,5"], "'900,5' in row 1"),
+        (["1 000", "20 000"], "'1 000' in row 1"),
+    ],
+)
+def test_numbers_in_dress_are_refused(cells: list[str], first: str) -> None:
+    """As categories they would lose their order, and silently."""
+    with pytest.raises(UserError) as told:
+        fit_encoding(table(x=cells), decimal_comma=False)
+    assert f"column 'x' holds numbers written like {first};" in str(told.value)
+
+
+def test_words_with_digits_are_no_numbers_in_dress() -> None:
+    for cells in (
+        ["1a", "2b", "1a"],
+        ["10.0.0.1", "10.0.0.1", "8.8.8.8"],
+        ["a;b", "a", "a"],
+        ["2024-01", "2024-02"] * 2,
+    ):
+        assert fit_encoding(table(x=cells)).kinds[0] == "category"
 
 
 @pytest.mark.parametrize("words", [("false", "true"), ("No", "YES"), ("f", "T"), ("n", "y")])
@@ -71,6 +101,8 @@ def test_na_is_a_category_like_any_other() -> None:
         ["31/01/2024", "15/06/2023"],
         ["01/31/2024", "06/15/2023"],
         ["2024/01/31", "2023/06/15"],
+        ["31.01.2024 00:00", "15.06.2023 00:00"],
+        ["1/31/2024 00:00:00", "6/15/2023 00:00:00"],
         [dt.date(2024, 1, 31), dt.date(2023, 6, 15)],
     ],
 )
@@ -89,6 +121,37 @@ def test_a_time_of_day_adds_its_period() -> None:
     assert_allclose(found["at (day, sine)"][:2], [1, -1], atol=1e-6)
     assert found["at (blank)"] == [0, 0, 1]
     assert encoded(table(at=["2024-01-01T06:00:00Z", "2024-01-01T06:00:00+02:00"]))["at (days)"][0] == 19723.25
+
+
+@pytest.mark.parametrize("cells", [["1.1.24", "28.2.24"], ["1/15/24", "2/1/24 10:00"]])
+def test_years_of_two_digits_are_refused(cells: list[str]) -> None:
+    with pytest.raises(UserError, match=r"whose year has two digits; write them as 2024-12-31"):
+        fit_encoding(table(born=cells))
+
+
+def test_a_time_of_day_does_not_tell_the_day_from_the_month() -> None:
+    with pytest.raises(UserError, match=r"'1/2/2024 10:00', whose day and month could be swapped"):
+        fit_encoding(table(born=["1/2/2024 10:00", "3/4/2024 11:00"]))
+
+
+def test_a_list_that_is_none_is_named() -> None:
+    with pytest.raises(
+        UserError, match=r"must hold lists of numbers, but 1 of its 3 cells is no list of numbers, first"
+    ):
+        fit_encoding(table(v=["[1, 2]", "[3, x]", "[5, 6]"]))
+    with pytest.raises(UserError, match="must hold finite numbers in its lists, got others in row 2"):
+        fit_encoding(table(v=["[1, 2]", "[3, nan]"]))
+
+
+def test_what_was_not_known_in_training_is_told() -> None:
+    made = fit_encoding(table(age=[1, 2, 3], city=["Rome", "Oslo", "Rome"]))
+    assert made.unknown(table(age=[4], city=["Rome"])) == ()
+    assert made.unknown(table(more=[4], city=["Paris"], age=[0])) == (
+        "columns not known from training, not used: 'more'",
+        "city: in none of its categories, as training did not know them: 'Paris'",
+    )
+    wide = fit_encoding(table(x=[f"c{i:02}" for i in range(30) for _ in range(3)]))
+    assert wide.unknown(table(x=["new"])) == ()  # it counts among the others
 
 
 def test_vectors_stay_as_they_are() -> None:
@@ -214,6 +277,24 @@ def test_a_graph_aligns_a_table_by_its_ids() -> None:
     with pytest.raises(UserError, match="must have a column id"):
         PATH.with_features(pa.table({"age": [1, 2, 3, 4]}))
     assert PATH.with_features(pa.table({"age": [1, 2, 3, 4]}), ids=list("dcba")).features[0] == 4
+
+
+def test_an_index_names_nodes_alone() -> None:
+    """A count of rows is an index too, and would otherwise go by one node beside it."""
+    graph = Graph.from_edges(["1", "2"], ["2", "3"])
+    counted = pd.DataFrame({"age": [1, 2, 3, 4]})
+    with pytest.raises(UserError, match=r"'0' is no node of the graph.*matched by the data frame's index"):
+        graph.with_features(counted)
+    assert graph.with_features(counted, ids=counted.index.to_list()).ids == ("0", "1", "2", "3")
+
+
+def test_a_table_takes_the_encoding_of_another() -> None:
+    graph = Graph.from_edges(["a", "b"], ["b", "c"])
+    trained = graph.with_features(table(id=["a", "b", "c"], city=["Rome", "Oslo", "Rome"]))
+    few = table(id=["a", "b", "c"], city=["Rome", "Rome", "Bonn"])
+    again = graph.with_features(few, encoding=trained.encoding)
+    assert again.feature_names == trained.feature_names == ("city=Rome", "city=Oslo")
+    assert_array_equal(again.features, [[1, 0], [1, 0], [0, 0]])
 
 
 def test_a_saved_graph_keeps_its_encoding(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ READ: dict[str, dict] = {
     "excel.csv": {},
     "bars.txt": {},
     "quoted-lines.csv": {},
+    "header-of-two-lines.csv": {},
     "messages.csv": {"weight": "n_msgs"},
     "packed.csv.gz": {},
     "packed.tsv.zst": {},
@@ -93,6 +94,9 @@ REFUSED = {
     "picture.png": "is a picture",
     "named-matrix.csv": "holds a matrix whose rows and columns have names: list its edges",
     "thousands.csv": ":2: weight must be a finite number of at least 0, got '1.234,5' in column 'weight'",
+    "multiline.adjlist": "is NetworkX's adjacency list of many lines, which is not read here: write it with networkx.",
+    "pointer.csv": "is a pointer of Git LFS, and not the file, which is not read here: fetch it with git lfs pull",
+    "faint.csv": ":3: weight must be 0 or at least 1e-300, got 1e-320",
     "negative.csv": ":3: weight must be a finite number of at least 0, got -1.0",
     "blank-weight.csv": ":2: weight must be a finite number of at least 0, got ''",
     "blank-end.csv": ":3: target must not be empty",
@@ -196,15 +200,23 @@ def test_a_damaged_file_gives_a_graph_or_one_line(tmp_path: Path, data: st.DataO
     assert all(line.startswith(str(path)) and "\n" not in line for line in told)
 
 
-@pytest.mark.parametrize(("how", "weight"), [("max", 5), ("sum", 9), ("count", 3), ("first", 1)])
-def test_repeated_edges(tmp_path: Path, how: str, weight: int) -> None:
+@pytest.mark.parametrize(
+    ("how", "weight", "told"),
+    [
+        ("max", 5, "each counts once, with its largest weight"),
+        ("sum", 9, "their weights are summed"),
+        ("count", 3, "how many there are is the weight"),
+        ("first", 1, "each counts once, with its first weight"),
+    ],
+)
+def test_repeated_edges(tmp_path: Path, how: str, weight: int, told: str) -> None:
     path = tmp_path / "e.csv"
     path.write_text("source,target,weight\na,b,1\nb,a,5\na,b,3\nb,c,1\n")
     graph = read_graph(path, repeated=how)
     assert graph.adjacency[0, 1] == graph.adjacency[1, 0] == weight
     assert graph.adjacency[1, 2] == 1
-    told = "1 repeated edge merged" + ("" if how == "max" else f" by {how}")
-    assert told in graph.notes
+    assert f"1 repeated edge merged: {told}" in graph.notes
+    assert f"1 edge listed in both directions merged: {told}" in graph.notes
     with pytest.raises(UserError, match="repeated must be one of max, sum, count, first, got 'mean'"):
         read_graph(path, repeated="mean")
 
@@ -215,6 +227,18 @@ def test_a_stream_of_arrow(tmp_path: Path, name: str) -> None:
     with pa.ipc.new_stream(tmp_path / name, table.schema) as stream:
         stream.write(table)
     assert_array_equal(read_graph(tmp_path / name).adjacency.toarray(), TRUTH)
+
+
+def test_utf32(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_bytes((ODD / "gephi.csv").read_text().encode("utf-32"))
+    assert read_graph(tmp_path / "edges.csv").ids == PEOPLE
+
+
+def test_decimal_commas_are_told(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("source;target;weight\nann;bob;1,234\nbob;cid;2\n")
+    graph = read_graph(tmp_path / "edges.csv")
+    assert graph.adjacency[0, 1] == 1.234
+    assert "decimal commas in `weight`" in graph.notes
 
 
 def test_utf16_without_a_mark_has_to_be_said(tmp_path: Path) -> None:

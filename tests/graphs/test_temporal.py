@@ -52,6 +52,14 @@ def test_weights_halve(values: list[int], half_life: int) -> None:
     np.testing.assert_allclose(later.weight, found.weight / 3 * 0.5 ** (10 / half_life))
 
 
+def test_what_has_faded_is_no_edge() -> None:
+    """Of weights that underflow some would be too small for a degree to be inverted."""
+    times = read_times(["2014-01-01", "2021-02-25", "2024-01-01"])
+    counted = within(times, None, Window(half_life="1d"))
+    assert counted.weight is not None
+    assert list(counted.weight) == [0, 0, 1]
+
+
 def test_half_lives_of_dates_have_units() -> None:
     found = within(read_times(["2026-01-01", "2026-01-31"]), None, Window(half_life="30d"))
     np.testing.assert_allclose(found.weight, [0.5, 1])

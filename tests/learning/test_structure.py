@@ -114,6 +114,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
         Graph.from_networkx(nx.star_graph(30)),
         Graph.from_networkx(nx.disjoint_union(nx.complete_graph(5), nx.cycle_graph(4))),
         Graph.from_edges(["a", "b"], ["b", "c"], weight=[1e-6, 1e6]),
+        Graph.from_edges(["a", "b"], ["b", "c"], weight=[1e-300, 1e300]),
         Graph.from_edges(["a", "b", "c"], ["b", "c", "a"], directed=True),
     ],
 )

@@ -14,6 +14,7 @@ from fdmvgcl.cli.presence import check_there
 from fdmvgcl.datasets import Dataset, datasets, graph_datasets, load
 from fdmvgcl.errors import ArgumentError, UserError
 from fdmvgcl.files import StrPath
+from fdmvgcl.graphs.encoding import Encoding
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.provenance import counted
 from fdmvgcl.graphs.readers.edges import EdgeColumns
@@ -53,7 +54,7 @@ class ReadOptions(EdgeOptions, WindowOptions):
         listed = {name: ",".join(value) if isinstance(value, tuple) else value for name, value in self.given.items()}
         return {name: value if isinstance(value, bool) else str(value) for name, value in listed.items()}
 
-    def read(self, source: StrPath, room: "Room | None" = None) -> Graph:
+    def read(self, source: StrPath, room: "Room | None" = None, encoded_as: Encoding | None = None) -> Graph:
         """The graph of a file, in memory if there is room for it, else from a store."""
         if is_store(source) and self.given:
             raise UserError(f"--{next(iter(self.given))} is for files; {source} is a graph store, which is whole")
@@ -62,7 +63,7 @@ class ReadOptions(EdgeOptions, WindowOptions):
         options = self.given
         if options.pop("no_header", False):
             options["header"] = False
-        return Graph.read(source, **options)
+        return Graph.read(source, encoded_as=encoded_as, **options)
 
 
 @dataclass(frozen=True)
@@ -145,8 +146,14 @@ def check_one_graph(source: str) -> None:
         raise UserError(f"{source!r} is a data set of many graphs: add --level graph (write ./{source} for a file)")
 
 
-def open_source(source: str, options: ReadOptions, data_root: Path | None = None, room: Room | None = None) -> Opened:
-    """The graph that SOURCE names."""
+def open_source(
+    source: str,
+    options: ReadOptions,
+    data_root: Path | None = None,
+    room: Room | None = None,
+    encoded_as: Encoding | None = None,
+) -> Opened:
+    """The graph that SOURCE names; ``encoded_as``: how features of a file were encoded before."""
     check_one_graph(source)
     if names_data_set(source):
         if options.given:
@@ -155,4 +162,4 @@ def open_source(source: str, options: ReadOptions, data_root: Path | None = None
         dataset = load(source, data_root)
         return Opened(dataset.graph(), dataset)
     check_there(source)
-    return Opened(options.read(source, room))
+    return Opened(options.read(source, room, encoded_as))

@@ -60,7 +60,7 @@ def transform(
     if extend:
         graph, new = extended(trained, source, reading, reporter)
     else:
-        graph = open_source(source, reading, data_root).graph
+        graph = open_source(source, reading, data_root, encoded_as=model.chosen_.encoding).graph
         new = np.arange(graph.num_nodes)
         describe(graph, reporter)
     with reporter.warnings():
@@ -94,6 +94,7 @@ def extended(trained: Graph, source: str, reading: ReadOptions, reporter: Report
     addition = open_source(source, replace(reading, features=None)).graph
     describe(addition, reporter)
     old = set(trained.ids)
+    tell_unknown(trained, table, reporter)
     known = 0 if table is None else sum(node in old for node in table.ids)
     if known:
         told = counted(known, "row of features is", "rows of features are")
@@ -105,6 +106,13 @@ def extended(trained: Graph, source: str, reading: ReadOptions, reporter: Report
             source, "must name nodes that the training graph does not have, got none (leave out --extend?)"
         )
     return graph, new
+
+
+def tell_unknown(graph: Graph, table: FeatureTable | None, reporter: Reporter) -> None:
+    """Say what rows of features have that the graph's had not."""
+    if graph.encoding is not None and table is not None and table.columns is not None:
+        for sentence in graph.encoding.unknown(table.columns):
+            reporter.say(f"  {sentence}")
 
 
 def grown_by_files(

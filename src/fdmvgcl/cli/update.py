@@ -13,7 +13,7 @@ from fdmvgcl.cli.console import Reporter
 from fdmvgcl.cli.embed import describe
 from fdmvgcl.cli.report import report
 from fdmvgcl.cli.sources import ReadOptions, open_source
-from fdmvgcl.cli.transform import grown_by_files
+from fdmvgcl.cli.transform import grown_by_files, tell_unknown
 from fdmvgcl.errors import ArgumentError, InputError, UserError, shown
 from fdmvgcl.graphs.collection import GraphSet
 from fdmvgcl.graphs.edit import at_least, scaled
@@ -112,6 +112,7 @@ def _changed(
         describe(addition, reporter)
         changed, addition = _aged(changed, addition, clock, reporter)
     table = None if reading.features is None else read_features(reading.features, reading.encoding)
+    tell_unknown(graph, table, reporter)
     changed = grown_by_files(changed, addition, table, reading)
     known = set(graph.ids)
     if changed.num_nodes > graph.num_nodes and known.isdisjoint(addition.ids if addition is not None else ()):

@@ -15,6 +15,7 @@ Features: TypeAlias = NDArray[np.float32] | sparse.csr_array
 SPARSE_BELOW = 0.2  # of the numbers are not zero: compressed, a table is smaller then, and faster to multiply
 _INDEX = re.compile(r"__index_level_\d+__")  # what pandas calls an index without a name when it hands out Arrow
 REPEATED = ("max", "sum", "count", "first")
+FAINTEST = 1e-300  # the least weight above 0: the inverse of a degree must not overflow
 
 
 def assemble_adjacency(
@@ -97,6 +98,10 @@ def check_weights(weight: Any, num_edges: int) -> NDArray[np.float64]:
     if len(bad):
         row = int(bad[0])
         raise RowError(f"weight must be a finite number of at least 0, got {float(values[row])!r}", row)
+    faint = np.flatnonzero((values > 0) & (values < FAINTEST))
+    if len(faint):
+        row = int(faint[0])
+        raise RowError(f"weight must be 0 or at least {FAINTEST:g}, got {float(values[row])!r}", row)
     with np.errstate(over="ignore"):
         # Twice, because an undirected edge counts in two degrees.
         if not np.isfinite(2 * values.sum()):

@@ -30,7 +30,8 @@ Kind = Literal["number", "boolean", "category", "date", "period", "vector", "mis
 
 TREATMENTS = ("number", "boolean", "category", "date", "vector", "left out")
 # What stands for a blank in a column of numbers, dates or truth values; in one of categories only "" does.
-BLANKS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null", "None", "none")
+BLANKS = ("", "NA", "N/A", "#N/A", "NaN", "nan", "NaT", "<NA>", "NULL", "null", "None", "none")
+_NAMED = 12  # plain numbers that are told by name
 _DAY = 86_400_000_000  # microseconds
 _PERIODS = {"year": 365.2425, "week": 7.0, "day": 1.0}  # in days; 1970-01-01 was a Thursday, which sine and cosine bear
 
@@ -80,6 +81,11 @@ class Column:
         return made + [(f"{name} (blank)", "missing")] * self.blanks
 
     @property
+    def plain(self) -> bool:
+        """Whether it is a number that stays what it is."""
+        return self.treatment == "number" and not self.blanks and not self.form
+
+    @property
     def told(self) -> str:
         """``city: 20 categories and others``."""
         what: str = self.treatment
@@ -121,23 +127,21 @@ class Encoding:
     @property
     def plain(self) -> bool:
         """Whether every column is a number that stays what it is."""
-        return all(each.treatment == "number" and not each.blanks and not each.form for each in self.columns)
+        return all(each.plain for each in self.columns)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A sentence on what was made of the columns, if any is not simply a number, and one on what was left out."""
-        kept = [each for each in self.columns if each.treatment != "left out"]
-        left = [each for each in self.columns if each.treatment == "left out"]
-        numbers = [each for each in kept if each.treatment == "number" and not each.blanks and not each.form]
-        others = [each.told for each in kept if each not in numbers]
-        notes = []
-        if others:
-            plain = [f"{len(numbers)} number{'s' * (len(numbers) != 1)}"] if numbers else []
-            notes.append(f"columns of features: {_listed([*plain, *others])}")
-        if left:
-            told = [f"{each.name or shown(each.name)} ({each.reason})" for each in left]
-            notes.append(f"columns left out: {_listed(told)}")
-        return tuple(notes)
+        """A sentence on what was made of the columns, and one on what was left out."""
+        plain = [each.name for each in self.columns if each.plain]
+        kept = [each.told for each in self.columns if each.treatment != "left out" and not each.plain]
+        left = [
+            f"{each.name or shown(each.name)} ({each.reason})" for each in self.columns if each.treatment == "left out"
+        ]
+        if plain:
+            which = f"{', '.join(plain)}: " if len(plain) <= _NAMED else f"{len(plain)} "
+            kept.insert(0, f"{which}number{'s' * (len(plain) != 1)}")
+        told = (("columns of features", kept), ("columns left out", left))
+        return tuple(f"{what}: {_listed(entries)}" for what, entries in told if entries)
 
     def apply(self, table: pa.Table, where: Callable[[int], str] | None = None) -> NDArray[np.float32]:
         """The table's rows as numbers, shape (M, F); columns are found by name, all that is wrong is told at once.
@@ -161,6 +165,18 @@ class Encoding:
             first += width
         refuse(problems)
         return out
+
+    def unknown(self, table: pa.Table) -> tuple[str, ...]:
+        """Sentences on what a table has that the one it was fixed on had not, and that is lost."""
+        mine = {each.name: each for each in self.columns}
+        new = [shown(name) for name in table.column_names if name not in mine]
+        told = [f"columns not known from training, not used: {_listed(new, 5)}"] if new else []
+        for name in table.column_names:
+            if name in mine and mine[name].treatment == "category" and not mine[name].others:
+                strange = _strange(mine[name], table.column(name))
+                if strange:
+                    told.append(f"{name}: in none of its categories, as training did not know them: {strange}")
+        return tuple(told)
 
     @cached_property
     def blank(self) -> NDArray[np.float32]:
@@ -254,6 +270,13 @@ def _one_hot(column: Column, cells: pa.ChunkedArray) -> NDArray[np.float32]:
     if column.blanks:
         out[blank, -1] = 1
     return out
+
+
+def _strange(column: Column, cells: pa.ChunkedArray) -> str:
+    """The values that are none of the categories, listed."""
+    found = as_text(cells).drop_null().unique()
+    known = pa.array(["", *column.values], found.type)
+    return _listed([shown(value) for value in found.filter(pc.invert(pc.is_in(found, value_set=known))).to_pylist()], 5)
 
 
 def as_text(cells: pa.ChunkedArray, where: Callable[[int], str] | None = None) -> pa.ChunkedArray:

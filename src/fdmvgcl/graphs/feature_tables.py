@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from fdmvgcl.errors import ArgumentError, UserError
+from fdmvgcl.errors import ArgumentError, UserError, shown
 from fdmvgcl.graphs.arrays import as_features, as_table, take_rows
 from fdmvgcl.graphs.encoding import Encoding
 from fdmvgcl.graphs.graph import Graph
@@ -33,7 +33,7 @@ def with_table(
         features: a table that speaks Arrow.
         ids: of its rows; None takes its column ``id``, else the index of a data frame.
         fill_missing: let nodes have no row: all their cells are blank.
-        encoding: how to encode, as a model was trained; None fits one.
+        encoding: how to encode, as a model was trained, what it does not know being told; None fits one.
         columns, drop, decimal_comma, where: see :func:`~fdmvgcl.graphs.recognition.fit_encoding`.
     """
     table, told = as_table(features, "features"), ""
@@ -43,10 +43,16 @@ def with_table(
     values = as_features(made.apply(table, where))
     try:
         grown, rows = matched(graph, ids, table.num_rows, fill_missing)
+        if told and grown.num_nodes > graph.num_nodes:
+            strange = next(node for node in ids if node not in graph._numbers)
+            raise UserError(f"{shown(strange)} is no node of the graph")
     except UserError as error:
         if not told:
             raise
         raise ArgumentError("features", f"cannot be matched with nodes: {error} ({told})") from None
+    if encoding is not None and grown.origin is not None:
+        strange = (*grown.origin.remarks, *encoding.unknown(table))
+        grown = replace(grown, origin=replace(grown.origin, remarks=strange))
     kept = None if made.plain else table.take(pa.array(rows, mask=rows < 0))
     return grown._with_encoded(take_rows(values, rows, made.blank), made.names, made, kept)
 

@@ -261,7 +261,13 @@ class Graph:
         return load_graph(path)
 
     def with_features(
-        self, features: Any, *, ids: Any = None, names: Sequence[str] | None = None, fill_missing: bool = False
+        self,
+        features: Any,
+        *,
+        ids: Any = None,
+        names: Sequence[str] | None = None,
+        fill_missing: bool = False,
+        encoding: Encoding | None = None,
     ) -> "Graph":
         """The same graph with a feature table.
 
@@ -270,14 +276,16 @@ class Graph:
                 of any kind that speaks Arrow (pandas, Polars, pyarrow).
             ids: M distinct ids that the rows belong to, in any order. None if the rows of numbers are in node order;
                 those of a table then belong to its column ``id``, or to the index of a data frame that has none.
-                Ids that are no node yet are added as nodes without edges.
+                Ids that are no node yet are added as nodes without edges; an index must name nodes alone.
             names: F column names of numbers.
             fill_missing: let nodes have no row, instead of refusing: they get zeros, or the mean of a table's columns.
+            encoding: how a table's columns become numbers, as ``encoding`` of another graph says; None tells it from
+                the columns.
         """
         if is_table(features):
             from fdmvgcl.graphs.feature_tables import with_table  # it builds graphs, so it imports this module
 
-            return with_table(self, features, ids, fill_missing=fill_missing)
+            return with_table(self, features, ids, fill_missing=fill_missing, encoding=encoding)
         table = as_features(features)
         feature_names = None if names is None else tuple(names)
         if ids is None:

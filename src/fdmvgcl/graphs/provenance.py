@@ -3,6 +3,12 @@
 from dataclasses import dataclass
 
 SYMMETRISED = "directed edges taken as undirected"
+_MERGED = {
+    "max": "each counts once, with its largest weight",
+    "sum": "their weights are summed",
+    "count": "how many there are is the weight",
+    "first": "each counts once, with its first weight",
+}
 
 
 @dataclass(frozen=True)
@@ -72,12 +78,13 @@ class Counts:
     @property
     def notes(self) -> tuple[str, ...]:
         """A sentence for each that is not 0."""
-        how = "" if self.merged == "max" else f" by {self.merged}"
+        how = f" merged: {_MERGED[self.merged]}"
+        both = "listed in both directions"
         told = [
             (self.self_loops, ("self-loop dropped", "self-loops dropped")),
             (self.zero_weights, ("edge of weight 0 dropped", "edges of weight 0 dropped")),
-            (self.repeated, (f"repeated edge merged{how}", f"repeated edges merged{how}")),
-            (self.reciprocal, (f"edge listed in both directions{how}", f"edges listed in both directions{how}")),
+            (self.repeated, (f"repeated edge{how}", f"repeated edges{how}")),
+            (self.reciprocal, (f"edge {both}{how}", f"edges {both}{how}")),
             (self.added, ("node only in the features", "nodes only in the features")),
             (self.filled, ("node without features filled in", "nodes without features filled in")),
         ]

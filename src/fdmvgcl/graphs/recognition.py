@@ -22,11 +22,18 @@ from fdmvgcl.graphs.encoding import Column, Encoding
 MOST_CATEGORIES = 20
 LONG_TEXT = 40  # characters on average, past which texts are read and not counted
 _TRUTH = (("false", "true"), ("no", "yes"), ("f", "t"), ("n", "y"))
-# ISO first; a day and a month that could be swapped are told apart by a day past the twelfth, or refused.
-_DATES = ("iso", "%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
+# A day and a month that could be swapped are told apart by a day past the twelfth, or refused.
+_DAYS = ("%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
+_CLOCKS = ("", " %H:%M", " %H:%M:%S")
+_DATES = ("iso", *(day + clock for clock in _CLOCKS for day in _DAYS))
+_DATE = r"^([0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}|[0-9]{1,2}[-./][0-9]{1,2}[-./][0-9]{4})([T ].*)?$"
+_SHORT_YEAR = r"^[0-9]{1,2}([./])[0-9]{1,2}[./][0-9]{2}([T ].*)?$"
+# What people write numbers with, beside numbers: 1,000 and 1.000,5 and 12 % and $3.
+_THOUSANDS = r"[+-]?[0-9]{1,3}([., '\x{a0}\x{202f}][0-9]{3})+([.,][0-9]+)?"
+_DRESSED = rf"^({_THOUSANDS}|[$€£¥]\s?({_THOUSANDS}|[+-]?[0-9.,]+)|({_THOUSANDS}|[+-]?[0-9.,]+)\s?[%$€£¥])$"
 _DECIMAL_COMMA = r"^[+-]?[0-9]*,[0-9]+$"
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_LIST = r"^\s*\[[-+.,0-9eE\s]*\]\s*$"
+_LIST = r"(?i)^\s*\[(nan|inf|[-+.,0-9e\s])*\]\s*$"
 _ROW_NUMBERS = ("", "unnamed: 0", "index", "row", "rownames", "row_names")
 
 Where = Callable[[int], str] | None
@@ -150,16 +157,21 @@ def _text(name: str, cells: pa.ChunkedArray, decimal_comma: bool, where: Where) 
     if form is not None:
         return _date(name, filled, form, where)
     _refuse_mixture(filled, values, counts, where)
+    _refuse_dressed(filled, values, where)
     return _category(name, cells)
 
 
 def _date_form(values: pa.Array) -> str | None:
     """The form that all these texts are dates in, None if there is none."""
-    if not pc.all(pc.match_substring_regex(values, r"^[0-9]{1,4}[-./][0-9]{1,2}[-./]")).as_py():
+    if pc.all(pc.match_substring_regex(values, _SHORT_YEAR)).as_py():
+        raise UserError(
+            f"holds dates like {shown(values[0].as_py())}, whose year has two digits; write them as 2024-12-31"
+        )
+    if not pc.all(pc.match_substring_regex(values, _DATE)).as_py():
         return None
     found = [form for form in _DATES if _parses(values, partial(e.parsed_dates, form=form))]
-    for first, second in (("%d/%m/%Y", "%m/%d/%Y"), ("%d-%m-%Y", "%m-%d-%Y")):
-        if first in found and second in found:
+    for clock in _CLOCKS:
+        if {f"%d/%m/%Y{clock}", f"%m/%d/%Y{clock}"} <= {*found} or {f"%d-%m-%Y{clock}", f"%m-%d-%Y{clock}"} <= {*found}:
             raise UserError(
                 f"holds dates like {shown(values[0].as_py())}, whose day and month could be swapped; "
                 "write them as 2024-12-31"
@@ -176,16 +188,29 @@ def _parses(values: Any, convert: Callable[[Any], Any]) -> bool:
 
 
 def _refuse_mixture(filled: pa.ChunkedArray, values: pa.Array, counts: NDArray[Any], where: Where) -> None:
-    numeric = np.asarray(pc.match_substring_regex(values, _NUMBER))
-    share = counts[numeric].sum() / counts.sum()
-    if share <= 0.5:
-        return
-    bad = values.filter(pa.array(~numeric))
-    row = int(np.flatnonzero(np.asarray(pc.is_in(filled, value_set=bad)))[0])
-    place = where(row) if where is not None else f"row {row + 1}"
-    others, cells = int(counts[~numeric].sum()), int(counts.sum())
-    told = f"{others} of its {cells} cells {'is no number' if others == 1 else 'are no numbers'}"
-    raise UserError(f"must hold numbers, but {told}, first {shown(filled[row].as_py())} in {place}; mend or drop it")
+    for pattern, one, many in ((_NUMBER, "number", "numbers"), (_LIST, "list of numbers", "lists of numbers")):
+        fits = np.asarray(pc.match_substring_regex(values, pattern))
+        if counts[fits].sum() / counts.sum() <= 0.5:
+            continue
+        first = _first_of(filled, values.filter(pa.array(~fits)), where)
+        others, cells = int(counts[~fits].sum()), int(counts.sum())
+        told = f"{others} of its {cells} cells {f'is no {one}' if others == 1 else f'are no {many}'}"
+        raise UserError(f"must hold {many}, but {told}, first {first}; mend or drop it")
+
+
+def _refuse_dressed(filled: pa.ChunkedArray, values: pa.Array, where: Where) -> None:
+    """Refuse numbers that are written with more than digits: as categories they would lose their order."""
+    dressed = pc.match_substring_regex(values, _DRESSED)
+    bare = pc.match_substring_regex(values, f"{_NUMBER}|{_DECIMAL_COMMA}")
+    if pc.all(pc.or_(dressed, bare)).as_py():
+        first = _first_of(filled, values.filter(pc.invert(pc.match_substring_regex(values, _NUMBER))), where)
+        raise UserError(f"holds numbers written like {first}; write them with digits and a point, or drop it")
+
+
+def _first_of(cells: pa.ChunkedArray, values: pa.Array, where: Where) -> str:
+    """The first cell that holds one of the values, and where it is."""
+    row = int(np.flatnonzero(np.asarray(pc.is_in(cells, value_set=values)))[0])
+    return f"{shown(cells[row].as_py())} in {where(row) if where is not None else f'row {row + 1}'}"
 
 
 def _category(name: str, cells: pa.ChunkedArray) -> Column:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fdmvgcl.errors import ArgumentError, RowError, shown
+from fdmvgcl.graphs.arrays import FAINTEST
 
 NAMES = ("time", "timestamp")  # of columns that hold times
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0, "y": 31_556_952.0}  # in seconds
@@ -121,7 +122,8 @@ def within(times: Times, weight: NDArray[np.float64] | None, window: Window) -> 
         return Counted(kept, None if weight is None else weight[kept], now, None)
     half_life = _duration(window.half_life, dates=times.dates)
     share = np.exp2(-(now - times.values[kept]) / half_life)
-    return Counted(kept, share if weight is None else weight[kept] * share, now, half_life)
+    counted = share if weight is None else weight[kept] * share
+    return Counted(kept, np.where(counted < FAINTEST, 0.0, counted), now, half_life)
 
 
 def _bound(name: str, text: str, times: Times) -> float:

@@ -156,7 +156,7 @@ def log_proximity(adjacency: Any, nodes: NDArray[np.int64]) -> Csr:
         _block,
         (sparse.diags_array(inverse) @ walk).tocsr().astype(np.float32),
         (np.diff(walk.indptr) / looks).astype(np.float32),
-        (degrees.sum() / STEPS * inverse).astype(np.float32),
+        np.minimum(degrees.sum() / STEPS * inverse, np.finfo(np.float32).max).astype(np.float32),
         kept,
     )
     with ThreadPoolExecutor() as pool:

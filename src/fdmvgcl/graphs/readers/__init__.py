@@ -6,6 +6,7 @@ from typing import Any
 
 from fdmvgcl.errors import ArgumentError, InputError, UserError
 from fdmvgcl.files import StrPath
+from fdmvgcl.graphs.encoding import Encoding
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.readers.attributes import FeatureTable, read_features, read_labels, read_splits
 from fdmvgcl.graphs.readers.edges import EdgeColumns, graph_of, read_table_graph
@@ -37,6 +38,7 @@ def read_graph(
     drop: tuple[str, ...] = (),
     encoding: str | None = None,
     fill_missing: bool = False,
+    encoded_as: Encoding | None = None,
     since: str | None = None,
     until: str | None = None,
     half_life: str | None = None,
@@ -60,6 +62,7 @@ def read_graph(
         columns, drop: columns of the features to take, and not to take.
         encoding: of texts; None is UTF-8, or what a byte-order mark says.
         fill_missing: let nodes have no features, instead of refusing; see :meth:`Graph.with_features`.
+        encoded_as: how columns of features become numbers, as in a graph before; None tells it from the columns.
         since, until, half_life: which edges count by their column ``time`` or ``timestamp``, and for how much; see
             :class:`fdmvgcl.graphs.temporal.Window`.
     """
@@ -97,7 +100,8 @@ def read_graph(
     graph = replace(graph, origin=origin)
     if features is None:
         return graph
-    return _with_features(graph, features, encoding, {"fill_missing": fill_missing, "columns": columns, "drop": drop})
+    matching = {"fill_missing": fill_missing, "columns": columns, "drop": drop, "encoding": encoded_as}
+    return _with_features(graph, features, encoding, matching)
 
 
 def _same(path: StrPath, features: StrPath | None) -> bool:

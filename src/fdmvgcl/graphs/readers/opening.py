@@ -35,7 +35,12 @@ _FORMS = {
 }
 _AS_GRAPHML = "write it as GraphML (networkx.write_graphml) and give that"
 _REFUSED = {
-    "edge data": ("NetworkX's edge list with a dictionary an edge", "write it with networkx.write_weighted_edgelist"),
+    "edge data": (
+        "NetworkX's edge list with a dictionary an edge",
+        "write it with networkx.write_weighted_edgelist and say --weight 3",
+    ),
+    "adjacency": ("NetworkX's adjacency list of many lines", "write it with networkx.write_edgelist(…, data=False)"),
+    "Git LFS": ("a pointer of Git LFS, and not the file", "fetch it with git lfs pull"),
     ".dot": ("a drawing by Graphviz", f"read it with NetworkX, {_AS_GRAPHML}"),
     ".gv": ("a drawing by Graphviz", f"read it with NetworkX, {_AS_GRAPHML}"),
     ".gexf": ("Gephi's GEXF", f"export GraphML or CSV from Gephi, or {_AS_GRAPHML}"),
@@ -86,6 +91,8 @@ _BEGINNINGS = (
     (rb"(Creator [^\n]*\n)?\s*graph\s*\[", ".gml"),
     (rb"\s*\*(vertices|network)\b", ".net"),
     (rb"(#[^\n]*\n)*[^\n{\"]+\{'[^\n]*\}\s*(\n|$)", "edge data"),
+    (rb"(#[^\n]*\n)*\S+ [0-9]+\n\S+ \{[^\n]*\}\n", "adjacency"),
+    (rb"version https://git-lfs\.", "Git LFS"),
     (rb'\s*\{\s*"[^\n]*\}\s*(\n|$)', "JSON lines"),
     (rb'\s*(\[\s*)?\{\s*("|\n)', ".json"),
 )

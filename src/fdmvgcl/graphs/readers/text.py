@@ -137,11 +137,11 @@ class TextTable(Table):
         longest = int(np.diff(self._ends, prepend=-1).max())
         if longest > _MAX_LINE:
             raise self.error(f"a line must be shorter than {_MAX_LINE} bytes, got {longest}")
+        first = int(self._ends[0]) + 1 if self.header else 0  # Arrow would skip a line, and a header may have more
         return pv.read_csv(
-            pa.BufferReader(owned_by_arrow(self._data if data is None else data)),
+            pa.BufferReader(owned_by_arrow((self._data if data is None else data)[first:])),
             read_options=pv.ReadOptions(
                 column_names=[str(i) for i in range(len(self.names))],
-                skip_rows=int(bool(self.header)),
                 block_size=max(_MIN_BLOCK, longest + 1),
             ),
             parse_options=pv.ParseOptions(delimiter=self._delimiter, newlines_in_values=self._breaks),
@@ -174,9 +174,11 @@ class TextTable(Table):
             if not self.decimal_comma:
                 raise self._not_a_number(columns, rule) from None
         try:
-            return np.column_stack([decimal_numbers(cells, ",") for cells in self.strings(columns)])
+            found = np.column_stack([decimal_numbers(cells, ",") for cells in self.strings(columns)])
         except UserError:
             raise self._not_a_number(columns, rule) from None
+        self.remarks = (*self.remarks, f"decimal commas in {', '.join(f'`{self.names[i]}`' for i in columns)}")
+        return found
 
     def _not_a_number(self, columns: Sequence[int], rule: str) -> InputError:
         """The error for the first cell, in reading order, that is no number."""
@@ -205,9 +207,9 @@ def _utf8(data: bytes, path: StrPath, encoding: str | None, first_line: int) -> 
         data = _decoded(data, path, encoding).encode(errors="replace")
     elif data.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
-            data = data.decode("utf-16").encode()
+            data = data.decode("utf-32" if data.startswith(b"\xff\xfe\0\0") else "utf-16").encode()
         except UnicodeError:
-            raise InputError(path, "must be text in UTF-8 or UTF-16, got bytes that are neither") from None
+            raise InputError(path, "must be text in UTF-8, UTF-16 or UTF-32, got bytes that are none") from None
     while data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]
     if b"\r" in data:
