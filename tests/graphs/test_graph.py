@@ -21,7 +21,8 @@ from fdmvgcl.graphs.graph import Graph
 
 few = settings(deadline=None, max_examples=50)
 node_ids = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
-edge_lists = st.lists(st.tuples(node_ids, node_ids, st.floats(0, 1e6)), min_size=1, max_size=12)
+weights = st.just(0.0) | st.floats(1e-300, 1e6)
+edge_lists = st.lists(st.tuples(node_ids, node_ids, weights), min_size=1, max_size=12)
 
 
 def assert_same(left: Graph, right: Graph) -> None:
@@ -123,6 +124,7 @@ def test_unused_entries_of_a_dictionary_are_no_nodes() -> None:
         ({"source": np.zeros((2, 2), int), "target": [1]}, "source must have one dimension"),
         ({"source": [], "target": []}, "ids must hold at least one node"),
         ({"weight": [-1.0]}, r"weight must be a finite number of at least 0, got -1.0 \(row 0\)"),
+        ({"weight": [1e-310]}, r"weight must be 0 or at least 1e-300, got 1e-310 \(row 0\)"),
         ({"weight": [float("nan")]}, "weight must be a finite number of at least 0, got nan"),
         ({"weight": [float("inf")]}, "weight must be a finite number of at least 0, got inf"),
         ({"weight": [1e308]}, "weight must have a finite sum"),

@@ -115,7 +115,7 @@ class TestPage:
         for name in ("response", "loss", "orders", "rank", "similarity", "components"):
             assert page.locator(f"#{name} svg path.line").count() >= 1, name
         assert page.locator("#scores tbody tr").count() == 4
-        assert "fdmvgcl embed" in page.locator("#command").text_content()
+        assert page.locator("#command").text_content().startswith("fdmvgcl embed ")
         page.locator("#response svg").hover()
         assert "λ =" in page.locator("#response .tip").text_content()
 

@@ -209,7 +209,7 @@ def _utf8(data: bytes, path: StrPath, encoding: str | None, first_line: int) -> 
         try:
             data = data.decode("utf-32" if data.startswith(b"\xff\xfe\0\0") else "utf-16").encode()
         except UnicodeError:
-            raise InputError(path, "must be text in UTF-8, UTF-16 or UTF-32, got bytes that are none") from None
+            raise InputError(path, "must be text in UTF-8 or UTF-16, got bytes that are neither") from None
     while data.startswith(b"\xef\xbb\xbf"):
         data = data[3:]
     if b"\r" in data:

@@ -29,7 +29,7 @@ function showSummary() {
 function showAgain() {
   for (const [what, command, page] of content.again.next)
     $("steps").append(el("dt", {}, el("a", { href: page }, what)), el("dd", {}, el("code", {}, command)));
-  $("command").textContent = content.again.command;
+  $("command").append(...content.again.command.split(/(?<= )/).map((word) => el("span", {}, word)));
   describe("settings", content.again.settings);
   describe("versions", content.again.versions.length ? content.again.versions : [["–", "not recorded"]]);
 }
