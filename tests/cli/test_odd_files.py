@@ -25,9 +25,9 @@ PLACES = {
     ),
     "features": (
         "embed edges.csv --features {} -o new",
-        "transform out edges.csv --features {} -o new.parquet",
         "attack edges.csv --features {} --labels labels.csv --kind prbcd --rate 0.1 -o new.csv",
     ),
+    "features of a model": ("transform out edges.csv --features {} -o new.parquet",),
     "labels": (
         "embed edges.csv --labels {} -o new",
         "evaluate out --labels {}",
@@ -137,6 +137,13 @@ TOLD = {
         "not-there.csv": "no such file",
     },
 }
+# A model's features are what they were in training, here one column of numbers.
+NEW = {
+    **dict.fromkeys(["swapped-dates.csv", "uneven-lists.csv", "shortened-lists.csv"], "column 'x' is missing"),
+    **dict.fromkeys(["all-texts-differ.csv", "objects.jsonl"], "column 'x' is missing"),
+    "word-among-numbers.csv": "column 'x' must hold numbers, got 'unknown' in line 5",
+}
+TOLD["features of a model"] = TOLD["features"] | {f"features/{name}": told for name, told in NEW.items()}
 CASES = [
     pytest.param(command, name, told, id=f"{command.split()[0]}-{name}")
     for kind, commands in PLACES.items()

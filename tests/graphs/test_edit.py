@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from fdmvgcl.errors import UserError
-from fdmvgcl.graphs.edit import numbers_of, subgraph, union, with_edges, with_nodes, without_edges, without_nodes
+from fdmvgcl.graphs.edit import (
+    numbers_of,
+    scaled,
+    subgraph,
+    union,
+    with_edges,
+    with_nodes,
+    without_edges,
+    without_nodes,
+)
 from fdmvgcl.graphs.graph import Graph
 
 few = settings(deadline=None, max_examples=40)
@@ -119,3 +128,10 @@ def test_what_cannot_be_is_refused(change: Callable[[Graph], Graph], told: str) 
     graph = graph_of({("alice", "bob"): 1, ("bob", "carl"): 1}, [])
     with pytest.raises(UserError, match=told):
         change(graph)
+
+
+def test_an_edge_that_fades_away_is_none() -> None:
+    graph = Graph.from_edges(["a", "b"], ["b", "c"], weight=[1.0, 1e300])
+    faded = scaled(graph, 1e-305)
+    assert faded.num_edges == 1
+    assert faded.adjacency.max() == 1e300 * 1e-305

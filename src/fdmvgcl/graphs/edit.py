@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from fdmvgcl.errors import ArgumentError, UserError, shown
-from fdmvgcl.graphs.arrays import Features, as_features, assemble_adjacency, canonical_csr, check_weights
+from fdmvgcl.graphs.arrays import FAINTEST, Features, as_features, assemble_adjacency, canonical_csr, check_weights
 from fdmvgcl.graphs.graph import Graph
 from fdmvgcl.graphs.matching import with_ids
 from fdmvgcl.graphs.node_ids import id_order, suggestion
@@ -130,10 +130,12 @@ def subgraph(graph: Graph, ids: Sequence[str]) -> Graph:
 
 
 def scaled(graph: Graph, factor: float) -> Graph:
-    """The graph with all weights multiplied by a positive factor."""
+    """The graph with all weights multiplied by a positive factor; an edge that fades away is none."""
     if not 0 < factor < np.inf:
         raise ArgumentError("factor", f"must be finite and above 0, got {factor}")
-    return replace(graph, adjacency=canonical_csr(graph.adjacency * factor, np.float64))
+    adjacency = graph.adjacency * factor
+    adjacency.data[adjacency.data < FAINTEST] = 0
+    return replace(graph, adjacency=canonical_csr(adjacency, np.float64))
 
 
 def at_least(graph: Graph, other: Graph) -> Graph:
