@@ -137,9 +137,10 @@ class TextTable(Table):
         longest = int(np.diff(self._ends, prepend=-1).max())
         if longest > _MAX_LINE:
             raise self.error(f"a line must be shorter than {_MAX_LINE} bytes, got {longest}")
+        everything = self._data if data is None else data
         first = int(self._ends[0]) + 1 if self.header else 0  # Arrow would skip a line, and a header may have more
         return pv.read_csv(
-            pa.BufferReader(owned_by_arrow((self._data if data is None else data)[first:])),
+            pa.BufferReader(owned_by_arrow(everything[first:])),
             read_options=pv.ReadOptions(
                 column_names=[str(i) for i in range(len(self.names))],
                 block_size=max(_MIN_BLOCK, longest + 1),
