@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from fdmvgcl import FDMVGCL, Diffusion, Features, Graph, Schedule
 from fdmvgcl.diffusion import basis_file
+from fdmvgcl.diffusion.basis import panel_columns
 from fdmvgcl.diffusion.resources import Resources
 from fdmvgcl.fractional.response import chebyshev_coefficients
 from fdmvgcl.learning.prepare import Prepared
@@ -142,6 +143,17 @@ def test_the_basis_on_disk_is_kept_and_told_from_another(tmp_path: Path) -> None
     assert {path.name for path in (tmp_path / "basis").iterdir()} == {"basis.json", *(p.name for p in panels)}
     assert prepared(model, make_graph(seed=1), tmp_path).block_basis.shape == first.shape
     assert panels[0].stat().st_mtime_ns != before[0]
+
+
+def test_many_nodes_have_narrower_panels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [panel_columns(nodes) for nodes in (10**6, 10**7, 10**8, 10**9)] == [32, 8, 4, 4]
+    graph, model = make_graph(), FDMVGCL(**SMALL)
+    wide = model.fit_transform(prepared(model, graph, tmp_path / "wide"))
+    monkeypatch.setattr("fdmvgcl.diffusion.basis._PANEL_NUMBERS", 8 * NODES)
+    narrow = [model.fit_transform(prepared(model, graph, folder)) for folder in (None, tmp_path / "narrow")]
+    assert len(list((tmp_path / "narrow").rglob("panel-*"))) == 5
+    assert narrow[0].tobytes() == narrow[1].tobytes()
+    assert np.allclose(narrow[0], wide, atol=1e-4)
 
 
 def test_rows_of_the_basis_on_disk_are_those_in_memory(tmp_path: Path) -> None:

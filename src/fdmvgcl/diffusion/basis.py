@@ -16,7 +16,9 @@ from fdmvgcl.fractional.response import Filter, chebyshev_coefficients
 from fdmvgcl.graphs.operators import Operator
 
 ROWS = 8192  # of a block: fixed, as the order in which numbers are added shows in their last digits
-PANEL = 32  # columns of which all terms are held at once, while modes are made or written
+# Columns of which all terms are held at once, while modes are made or written, and the least; and rows times columns
+# above which there are fewer: terms of some GB.
+_WIDEST, _NARROWEST, _PANEL_NUMBERS = 32, 4, 1 << 27
 
 
 class Basis(Protocol):
@@ -53,6 +55,14 @@ def basis_weights(basis: Basis, spec: Filter) -> Tensor:
         needed = f"must have at least {weights.shape[1]} terms for these orders, got {basis.shape[0]}"
         raise ArgumentError("basis", needed)
     return weights
+
+
+def panel_columns(nodes: int) -> int:
+    """How many columns a panel has: by the number of nodes alone, so that files and bytes are the same anywhere."""
+    width = _WIDEST
+    while width > _NARROWEST and width * nodes > _PANEL_NUMBERS:
+        width //= 2
+    return width
 
 
 def blocks(rows: int) -> list[tuple[int, int]]:
@@ -202,9 +212,10 @@ def _combined(operator: Operator, x: Tensor, functions: Tensor) -> Tensor:
 def _panels(operator: Operator, x: Tensor, functions: Tensor) -> Iterator[tuple[int, int, Tensor]]:
     """The same some columns at a time: the first, the one after the last, and the values (r, N, b)."""
     nodes, columns = x.shape
-    for start in range(0, columns, PANEL):
-        part = x[:, start : start + PANEL]
-        panel = torch.nn.functional.pad(part, (0, PANEL - part.shape[1]))
+    width = panel_columns(nodes)
+    for start in range(0, columns, width):
+        part = x[:, start : start + width]
+        panel = torch.nn.functional.pad(part, (0, width - part.shape[1]))
         terms = basis_terms(operator, CHEBYSHEV, panel, functions.shape[1])
-        made = (functions @ terms.flatten(1)).view(-1, nodes, PANEL)
+        made = (functions @ terms.flatten(1)).view(-1, nodes, width)
         yield start, start + part.shape[1], made[:, :, : part.shape[1]]

@@ -2,7 +2,8 @@
 
 =====================  ================================================================================================
 ``basis.json``         sizes, and the fingerprint of what the basis is of
-``panel-000.f32``, …   of 32 columns each (the last filled up with zeros): J functions, one after the other, of N rows
+``panel-000.f32``, …   of 32 columns each, or fewer of many nodes (the last filled up with zeros): J functions, one
+                       after the other, of N rows
 ``panel-000.f16``, …   the same in half precision, each column divided by a power of two; as float32 these come last
 =====================  ================================================================================================
 
@@ -23,7 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fdmvgcl.diffusion.basis import PANEL, DiffusionBasis, blocks, column_scale
+from fdmvgcl.diffusion.basis import DiffusionBasis, blocks, column_scale, panel_columns
 from fdmvgcl.diffusion.group import ALONE, Group
 from fdmvgcl.diffusion.kernels import basis_terms
 from fdmvgcl.diffusion.modes import Modes
@@ -63,17 +64,18 @@ class StoredBasis:
     def rows(self, low: int, high: int) -> DiffusionBasis:
         """Those of some nodes, in memory."""
         functions, nodes, columns = self.shape
+        panel = panel_columns(nodes)
         values = torch.empty(functions, high - low, columns)
-        read, scale = torch.empty(functions, high - low, PANEL, dtype=self.kept), torch.empty(PANEL)
-        for number, first in enumerate(range(0, columns, PANEL)):
-            path, width = panel_path(self.folder, number, self.kept), min(PANEL, columns - first)
+        read, scale = torch.empty(functions, high - low, panel, dtype=self.kept), torch.empty(panel)
+        for number, first in enumerate(range(0, columns, panel)):
+            path, width = panel_path(self.folder, number, self.kept), min(panel, columns - first)
             with open(path, "rb", buffering=0) as handle:
                 for function in range(functions):
-                    handle.seek((function * nodes + low) * PANEL * self.kept.itemsize)
+                    handle.seek((function * nodes + low) * panel * self.kept.itemsize)
                     _read_whole(handle, read[function], path)
                 values[:, :, first : first + width] = read[:, :, :width]
                 if self.kept == torch.float16:
-                    handle.seek(functions * nodes * PANEL * self.kept.itemsize)
+                    handle.seek(functions * nodes * panel * self.kept.itemsize)
                     _read_whole(handle, scale, path)
                     values[:, :, first : first + width] *= scale[:width]
         similarity = None if self.similarity is None else self.similarity[low:high]
@@ -91,7 +93,7 @@ class StoredBasis:
 
 
 def panel_path(folder: Path, number: int, kept: torch.dtype = torch.float32) -> Path:
-    """Of 32 columns."""
+    """Of a panel."""
     return folder / f"panel-{number:03}.f{8 * kept.itemsize}"
 
 
@@ -127,13 +129,14 @@ def store_basis(
         record["of"] = _digest([*source, operator.rows, operator.columns, operator.values, functions])
         _open(folder, record)
     group.wait()
-    for number, first in enumerate(range(0, columns, PANEL)):
+    width = panel_columns(nodes)
+    for number, first in enumerate(range(0, columns, width)):
         path = panel_path(folder, number, kept)
         if number % group.size == group.rank and not path.exists():
-            x = panel(first, min(first + PANEL, columns))
+            x = panel(first, min(first + width, columns))
             if operator.similarity is not None:
                 x = x * operator.similarity[:, None]
-            x = torch.nn.functional.pad(x, (0, PANEL - x.shape[1])).contiguous()
+            x = torch.nn.functional.pad(x, (0, width - x.shape[1])).contiguous()
             _write(path, basis_terms(operator, CHEBYSHEV, x, functions.shape[1]), functions, kept)
     group.wait()
     return StoredBasis(folder, (count, nodes, columns), operator.similarity, modes, operator.values.device, kept)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from fdmvgcl.diffusion.basis import PANEL, ROWS
+from fdmvgcl.diffusion.basis import ROWS, panel_columns
 from fdmvgcl.diffusion.cost import REFERENCE, Order, Rates, Work, Workload
 from fdmvgcl.diffusion.group import ALONE, Group
 from fdmvgcl.diffusion.linear import TOLERANCE
@@ -162,9 +162,9 @@ def plan(
     phases.append(_preparing(work, structure, held, rates))
     if order != "project":
         functions, kept = work.modes or work.degree + 1, 0 if stored else work.basis_bytes
-        disk = functions * work.nodes * _panels(work.features) * work.kept // 4 if stored else 0
+        disk = functions * work.nodes * _panels(work) * work.kept // 4 if stored else 0
         why = f"{functions} functions of {work.features} columns, {_bytes(work.basis_bytes)}"
-        making = 4 * PANEL * work.nodes * (work.degree + 3) if stored or work.modes else 0
+        making = 4 * panel_columns(work.nodes) * work.nodes * (work.degree + 3) if stored or work.modes else 0
         seconds = work.building.seconds(rates) / processes + disk * rates.disk
         phases.append(_phase("basis", seconds, held + making + kept, disk, why + (" on disk" if stored else "")))
     epoch = {"project": work.projecting, "blocks": work.blocking}.get(order, work.diffusing).seconds(rates)
@@ -261,9 +261,10 @@ def _preparing(work: Workload, structure: bool, held: float, rates: Rates) -> Ph
     return _phase("preparing", seconds, held + more, 0, why)
 
 
-def _panels(columns: int) -> int:
-    """Bytes of a row of the columns, as panels hold them."""
-    return 4 * PANEL * -(-columns // PANEL)
+def _panels(work: Workload) -> int:
+    """Bytes of a row of all columns, as panels hold them."""
+    width = panel_columns(work.nodes)
+    return 4 * width * -(-work.features // width)
 
 
 def _phase(name: str, seconds: float, memory: float, disk: float, why: str) -> Phase:
