@@ -52,7 +52,7 @@ def same(first: Graph, second: Graph) -> None:
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("features", [None, np.eye(9, 3, dtype=np.float32), np.eye(40, 20, dtype=np.float32)])
+@pytest.mark.parametrize("features", [None, np.eye(9, 3, dtype=np.float32) + 1, np.eye(40, 20, dtype=np.float32)])
 def test_a_store_holds_the_graph(tmp_path: Path, weighted: bool, directed: bool, features: Any) -> None:
     graph = small(weighted, directed, features, lonely=2 if features is None else len(features) - len(NAMES))
     assert features is None or sparse.issparse(graph.features) == (features.shape[1] == 20)
@@ -67,7 +67,7 @@ def test_a_store_holds_the_graph(tmp_path: Path, weighted: bool, directed: bool,
 
 
 def test_arrays_of_a_store_lie_on_disk(tmp_path: Path) -> None:
-    save_store(small(True, features=np.eye(9, 3)), tmp_path / "store")
+    save_store(small(True, features=np.eye(9, 3) + 1), tmp_path / "store")
     found = open_store(tmp_path / "store")
     for array in (found.adjacency.data, found.adjacency.indices, found.features, found.degrees):
         base = array

@@ -132,8 +132,8 @@ class Workload:
         # Adam's two moments beside weight and gradient
         kept = 4 * weights + 8 * self.feature_entries + 16 * self.entries
         if order == "project":
-            # views, projections, activations and the gradients of these, and blocks that were freed and stay
-            return 8 * views + kept
+            # views, projections, activations and the gradients of these
+            return 6 * views + kept
         return self.passing_bytes + kept + self.basis_bytes
 
     @property

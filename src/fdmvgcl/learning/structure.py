@@ -152,11 +152,13 @@ def log_proximity(adjacency: Any, nodes: NDArray[np.int64]) -> Csr:
     inverse = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
     looks = float(np.clip(_ALL_LOOKS / (count * STEPS), _LEAST_LOOKS, _MOST_LOOKS))
     kept = int(max(_LEAST_KEPT, _ALL_KEPT / count))
+    with np.errstate(over="ignore"):  # beside a much heavier edge a faint one is as far from chance as numbers go
+        above_chance = np.minimum(degrees.sum() / STEPS * inverse, np.finfo(np.float32).max).astype(np.float32)
     run = partial(
         _block,
         (sparse.diags_array(inverse) @ walk).tocsr().astype(np.float32),
         (np.diff(walk.indptr) / looks).astype(np.float32),
-        np.minimum(degrees.sum() / STEPS * inverse, np.finfo(np.float32).max).astype(np.float32),
+        above_chance,
         kept,
     )
     with ThreadPoolExecutor() as pool:
