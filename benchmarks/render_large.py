@@ -47,6 +47,8 @@ def kernels(found: dict[str, Any], table: Table) -> str:
         (kind, f"{run['seconds']:.1f}", run["faults"], f"{run['bytes'] / 1e9:.1f}") for kind, run in least.items()
     ]
     head = ["what", "nodes", "columns", "before, CPU s", "now, CPU s", "ratio", "same numbers"]
+    told = "An epoch of the full batch, with pages of 4 kB and with huge ones, the better of two runs each:"
+    pages = f"\n{told}\n\n{table(['pages', 'an epoch, CPU s', 'page faults', 'peak GB'], epochs)}\n" if epochs else ""
     return f"""
 ## Kernels on large graphs
 
@@ -54,11 +56,7 @@ Random graphs with ten edges a node, that no cache holds. *Before* are lanes of 
 basis of products and temporaries; both sides in one run, one thread, CPU seconds (`benchmarks/large.py`).
 
 {table(head, rows)}
-
-An epoch of the full batch, with pages of 4 kB and with huge ones, the better of two runs each:
-
-{table(["pages", "an epoch, CPU s", "page faults", "peak GB"], epochs)}
-"""
+{pages}"""
 
 
 def end_to_end(found: dict[str, Any], table: Table) -> str:
