@@ -219,6 +219,14 @@ def test_attributes_of_nodes_are_features_or_said_to_be_left_out() -> None:
         Graph.from_networkx(club, features=["age"])
 
 
+@pytest.mark.parametrize("given", [42, None, [("a", "b")], "edges.csv"])
+def test_what_is_no_graph_of_a_library_is_refused(given: object) -> None:
+    with pytest.raises(UserError, match="must be a graph of NetworkX, got "):
+        Graph.from_networkx(given)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="must be a graph of igraph, got "):
+        Graph.from_igraph(given)
+
+
 def test_igraph_refuses_what_networkx_refuses() -> None:
     twice = igraph.Graph(2, edges=[(0, 1)])
     twice.vs["name"] = ["a", "a"]

@@ -14,6 +14,7 @@ LANE_BYTES = 64 if binding.get_host_cpu_features().get("avx512f") else 32
 LINE_BYTES = 64  # of a cache
 AHEAD = 16  # entries from the one whose row is added to the one whose row is called into the cache
 WIDE, NARROW = 64, 16  # columns that one pass over a node's edges keeps in vector registers
+NARROW_LANE_BYTES = 32  # a narrow row is a line or two, which two short lanes read at least as fast as they are called
 
 _WORD, _NUMBER, _BYTES = ir.IntType(64), ir.IntType(32), ir.IntType(8).as_pointer()
 _FAST = ("fast",)
@@ -39,7 +40,9 @@ class _Chunk:
         )
         self.builder, self.real = builder, context.get_value_type(kinds[4].dtype)
         self.size = context.get_abi_sizeof(self.real)
-        self.bytes, self.lanes = columns * self.size, LANE_BYTES // self.size
+        self.wide = columns > NARROW
+        self.lane_bytes = LANE_BYTES if self.wide else NARROW_LANE_BYTES
+        self.bytes, self.lanes = columns * self.size, self.lane_bytes // self.size
         self.vector = ir.VectorType(self.real, self.lanes)
         self.prefetch = builder.module.declare_intrinsic(
             "llvm.prefetch", [_BYTES], ir.FunctionType(ir.VoidType(), [_BYTES, _NUMBER, _NUMBER, _NUMBER])
@@ -60,7 +63,7 @@ class _Chunk:
         return [build.inttoptr(build.add(start, _word(at)), kind) for at in range(0, self.bytes, stride)]
 
     def vectors(self, panel: Any, row: Any) -> list[Any]:
-        return self.addresses(panel, row, LANE_BYTES, self.vector.as_pointer())
+        return self.addresses(panel, row, self.lane_bytes, self.vector.as_pointer())
 
     def neighbour(self, edge: Any) -> Any:
         build = self.builder
@@ -105,7 +108,8 @@ class _Chunk:
 
         build.position_at_end(loop)
         edge, sums = build.phi(_WORD), [build.phi(self.vector) for _ in initial]
-        self.call(edge, last)
+        if self.wide:
+            self.call(edge, last)
         added = self.add(sums, edge)
         following = build.add(edge, _word(1))
         for value, before, after in zip([edge, *sums], [self.low, *initial], [following, *added], strict=True):

@@ -51,7 +51,14 @@ def of_many_networkx(
     return together.graph(directed, "max", features)
 
 
+def _check_library(given: Any, library: str, method: str) -> None:
+    """Refuse what has not the method that graphs of a library have."""
+    if not hasattr(given, method):
+        raise ArgumentError("graph", f"must be a graph of {library}, got {shown(given)}")
+
+
 def _listed(given: Any, weight: str | None) -> "_Listed":
+    _check_library(given, "NetworkX", "adjacency")
     ids = [str(node) for node in given.nodes]
     check_distinct(ids, "nodes, written as strings,")
     edges = [(str(tail), str(head), data) for tail, head, data in given.edges(data=True)]
@@ -67,6 +74,7 @@ def _listed(given: Any, weight: str | None) -> "_Listed":
 
 def of_igraph(given: Any, weight: str | None, directed: bool, repeated: str, features: Attributes) -> Graph:
     """See :meth:`Graph.from_igraph`."""
+    _check_library(given, "igraph", "get_edgelist")
     attributes = {name: list(given.vs[name]) for name in given.vs.attributes()}
     named = attributes.pop("name", None)
     ids = [str(name) for name in (range(given.vcount()) if named is None else named)]
